@@ -1,0 +1,64 @@
+"""Set-up beyond Python packages: fetch Delta's jars once, through Spark's own Ivy.
+
+`python -m fairscreen.setup` is called by `make setup`. Afterwards nothing needs the network.
+Maven must not fetch the jars first: its poms without jars confuse Ivy.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from fairscreen.errors import FairscreenError, MissingPartError
+from fairscreen.session import _require_java, jars_folder
+
+# What a session needs of the 33 jars that Ivy resolves (12 MB of 173 MB).
+_NEEDED = ("delta-spark", "delta-storage", "delta-kernel", "unitycatalog-client")
+
+
+def fetch_jars() -> Path:
+    """The folder of Delta's jars; fetched unless they are there already."""
+    folder = jars_folder()
+    if any(folder.glob("delta-spark*.jar")):
+        return folder
+    _require_java()
+    from delta import configure_spark_with_delta_pip
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with tempfile.TemporaryDirectory() as ivy:
+        builder = SparkSession.builder.master("local[1]").config("spark.jars.ivy", ivy)
+        builder = builder.config("spark.ui.enabled", "false")
+        try:
+            configure_spark_with_delta_pip(builder).getOrCreate().stop()
+        except Exception as error:
+            raise MissingPartError(
+                "Delta's jars",
+                "could not be fetched from Maven Central",
+                f"Check the network and run `make setup` again ({type(error).__name__}).",
+            ) from None
+        jars = [j for j in Path(ivy, "jars").glob("*.jar") if any(n in j.name for n in _NEEDED)]
+        staging = folder.with_name(folder.name + ".part")
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir(parents=True)
+        for jar in jars:
+            # Ivy prefixes the organisation; the artifact's own name is enough.
+            shutil.copy(jar, staging / jar.name.split("_", 1)[-1])
+        staging.rename(folder)
+    return folder
+
+
+def main() -> int:
+    try:
+        print(f"Delta's jars are in {fetch_jars()}", file=sys.stderr)
+    except FairscreenError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

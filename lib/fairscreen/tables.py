@@ -1,0 +1,175 @@
+"""The only place that reads or writes Delta tables. Their schemas live in `sql/ddl`, nowhere else.
+
+A warehouse is a folder (one sub-folder per table) or `catalog.schema` on Databricks. Names of a
+folder's tables end with the session, so every session registers them anew (`register`).
+Every write is one Delta transaction: a reader sees all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from fairscreen import resources
+from fairscreen.errors import InputError
+
+_CATALOG = re.compile(r"^[A-Za-z_]\w*\.[A-Za-z_]\w*$")
+
+
+def ddl_names() -> list[str]:
+    """Names of all tables, from `sql/ddl`."""
+    return sorted(f.stem for f in resources.path("sql", "ddl").glob("*.sql"))
+
+
+def ddl_statements(name: str) -> list[str]:
+    """The statements of one table's DDL file, comments removed."""
+    file = resources.path("sql", "ddl", f"{name}.sql")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("--"))
+    return [s.strip() for s in re.split(r";\s*(?:\n|$)", text) if s.strip()]
+
+
+class Warehouse:
+    """The tables of one warehouse. `root` is a folder or `catalog.schema`."""
+
+    def __init__(self, spark: SparkSession, root: str) -> None:
+        self.spark = spark
+        self._catalog = root if _CATALOG.match(root) and not Path(root).exists() else None
+        if self._catalog:
+            self.root = root
+        elif "://" in root:
+            self.root = root.rstrip("/")
+        else:
+            self.root = str(Path(root).expanduser().resolve())
+        self._ready: set[str] = set()
+
+    def identifier(self, name: str) -> str:
+        """How SQL names the table in this session."""
+        if name not in ddl_names():
+            raise InputError(
+                f"table {name}",
+                "is not a table of fairscreen",
+                f"Tables are: {', '.join(ddl_names())}.",
+            )
+        if self._catalog:
+            return f"{self._catalog}.{name}"
+        location = f"{self.root}/{name}".replace("`", "``")
+        return f"delta.`{location}`"
+
+    def exists(self, name: str) -> bool:
+        if name in self._ready:
+            return True
+        if self._catalog:
+            return self.spark.catalog.tableExists(self.identifier(name))
+        if "://" not in self.root:
+            return Path(self.root, name, "_delta_log").is_dir()
+        try:
+            self.spark.sql(f"DESCRIBE DETAIL {self.identifier(name)}").collect()
+        except Exception:
+            return False
+        return True
+
+    def ensure(self, name: str) -> None:
+        """Create the table with its constraints, unless it is there."""
+        if name in self._ready:
+            return
+        create, *constraints = ddl_statements(name)
+        target = self.identifier(name)
+        fresh = not self.exists(name)
+        if fresh:
+            self.spark.sql(_renamed(create, name, target))
+        present = set() if fresh else self._properties(name)
+        for statement in constraints:
+            found = re.search(r"ADD CONSTRAINT (\w+)", statement)
+            if found and f"delta.constraints.{found.group(1).lower()}" not in present:
+                self.spark.sql(_renamed(statement, name, target))
+        self._ready.add(name)
+
+    def _properties(self, name: str) -> set[str]:
+        rows = self.spark.sql(f"SHOW TBLPROPERTIES {self.identifier(name)}").collect()
+        return {str(row["key"]).lower() for row in rows}
+
+    def schema(self, name: str) -> StructType:
+        self.ensure(name)
+        return self.spark.table(self.identifier(name)).schema
+
+    def read(self, name: str, *, version: int | None = None) -> DataFrame:
+        """The table, now or at a Delta version. A table nobody wrote yet is empty."""
+        self.ensure(name)
+        if version is None:
+            return self.spark.table(self.identifier(name))
+        return self.spark.sql(f"SELECT * FROM {self.identifier(name)} VERSION AS OF {int(version)}")
+
+    def version(self, name: str) -> int:
+        """Delta version of the table as it is now."""
+        self.ensure(name)
+        history = self.spark.sql(f"DESCRIBE HISTORY {self.identifier(name)} LIMIT 1").collect()
+        return int(history[0]["version"])
+
+    def append(self, name: str, rows: DataFrame, *, transaction: str) -> None:
+        """Append once: the same `transaction` again writes nothing.
+
+        Never reuse a transaction's name for other rows: Delta drops them without a word.
+        """
+        self.ensure(name)
+        writer = self._conformed(name, rows).write.format("delta").mode("append")
+        writer = writer.option("txnAppId", transaction).option("txnVersion", "1")
+        self._save(writer, name)
+
+    def replace(self, name: str, rows: DataFrame, *, where: str) -> None:
+        """Replace the rows that satisfy `where` by `rows`, in one transaction."""
+        self.ensure(name)
+        writer = self._conformed(name, rows).write.format("delta").mode("overwrite")
+        self._save(writer.option("replaceWhere", where), name)
+
+    def insert_new(self, name: str, rows: DataFrame, *, keys: Sequence[str]) -> None:
+        """Insert rows whose keys are not there yet (MERGE); rows that are there stay."""
+        self.ensure(name)
+        self._conformed(name, rows).createOrReplaceTempView("fairscreen_incoming")
+        match = " AND ".join(f"t.{k} = s.{k}" for k in keys)
+        self.spark.sql(
+            f"MERGE INTO {self.identifier(name)} t USING fairscreen_incoming s ON {match} "
+            "WHEN NOT MATCHED THEN INSERT *"
+        )
+        self.spark.catalog.dropTempView("fairscreen_incoming")
+
+    def _conformed(self, name: str, rows: DataFrame) -> DataFrame:
+        """Columns in the table's order and types; a missing or unknown column is an error."""
+        schema = self.schema(name)
+        missing = [c for c in schema.names if c not in rows.columns]
+        extra = [c for c in rows.columns if c not in schema.names]
+        if missing or extra:
+            raise ValueError(f"rows for {name}: missing {missing}, unknown {extra}")
+        return rows.select(*(rows[f.name].cast(f.dataType).alias(f.name) for f in schema.fields))
+
+    def _save(self, writer: object, name: str) -> None:
+        if self._catalog:
+            writer.saveAsTable(self.identifier(name))  # type: ignore[attr-defined]
+        else:
+            writer.save(f"{self.root}/{name}")  # type: ignore[attr-defined]
+
+    def register(self, names: Iterable[str] | None = None) -> list[str]:
+        """Give every existing table its bare name in this session; the names given."""
+        given = []
+        for name in names or ddl_names():
+            if not self.exists(name):
+                continue
+            if self._catalog:
+                self.spark.sql(f"USE {self._catalog}")
+            else:
+                location = f"{self.root}/{name}".replace("'", "\\'")
+                self.spark.sql(f"DROP TABLE IF EXISTS {name}")
+                self.spark.sql(
+                    f"CREATE TABLE IF NOT EXISTS {name} USING delta LOCATION '{location}'"
+                )
+            given.append(name)
+        return given
+
+
+def _renamed(statement: str, name: str, target: str) -> str:
+    pattern = rf"(CREATE TABLE IF NOT EXISTS|ALTER TABLE) {name}\b"
+    return re.sub(pattern, lambda m: f"{m.group(1)} {target}", statement, count=1)

@@ -1,0 +1,23 @@
+-- ACS PUMS person records as surveyed, one vintage beside another.
+-- One row per: vintage, serialno, sporder
+CREATE TABLE IF NOT EXISTS acs_person (
+  vintage INT NOT NULL COMMENT 'survey year of the 1-year file',
+  serialno STRING NOT NULL COMMENT 'SERIALNO, text',
+  sporder STRING NOT NULL COMMENT 'SPORDER, zero-padded',
+  state STRING NOT NULL COMMENT 'FIPS state code, two digits (ST, or STATE from 2023)',
+  puma STRING COMMENT 'PUMA, five digits',
+  age INT NOT NULL COMMENT 'AGEP, years',
+  sex STRING NOT NULL COMMENT 'SEX: 1 male, 2 female',
+  rac1p STRING COMMENT 'RAC1P',
+  hisp STRING COMMENT 'HISP, two digits',
+  schl STRING COMMENT 'SCHL, two digits; null = out of universe',
+  esr STRING COMMENT 'ESR; null = out of universe',
+  occp STRING COMMENT 'OCCP, four digits; null = out of universe',
+  relationship STRING COMMENT 'RELP (to 2018) or RELSHIPP (2019+), two digits',
+  pwgtp INT NOT NULL COMMENT 'PWGTP',
+  replicate_weights ARRAY<INT> COMMENT 'PWGTP1 to PWGTP80; zero and negative are legal; null = the file has none',
+  source_sha256 STRING NOT NULL COMMENT 'SHA-256 of the zip member it came from; see source_file'
+) USING delta CLUSTER BY (vintage, occp, state)
+COMMENT 'Bronze: ACS PUMS person records';
+ALTER TABLE acs_person ADD CONSTRAINT sex_code CHECK (sex IN ('1', '2'));
+ALTER TABLE acs_person ADD CONSTRAINT replicates CHECK (replicate_weights IS NULL OR size(replicate_weights) = 80);

@@ -1,0 +1,10 @@
+-- What was rendered, by design coordinates; the content is stored once, by content_key.
+-- One row per: audit_id, document_id
+CREATE TABLE IF NOT EXISTS documents (
+  audit_id STRING NOT NULL,
+  document_id STRING NOT NULL COMMENT 'applicant_id/format',
+  applicant_id STRING NOT NULL,
+  job STRING NOT NULL,
+  document_format STRING NOT NULL COMMENT 'text',
+  content_key STRING NOT NULL COMMENT 'first 128 bits of SHA-256 of the bytes shown, 32 hex digits'
+) USING delta CLUSTER BY (audit_id, job) COMMENT 'Silver: documents';

@@ -1,0 +1,31 @@
+-- Every published number, one long table for all designs.
+-- One row per: audit_id, design, model, attribute, contrast, document_format, slice, estimand, method
+CREATE TABLE IF NOT EXISTS estimates (
+  audit_id STRING NOT NULL,
+  design STRING NOT NULL COMMENT 'path_specific, or outcome for raw gaps and selection rates',
+  model STRING NOT NULL,
+  attribute STRING NOT NULL COMMENT 'gender or race',
+  contrast STRING NOT NULL COMMENT 'key of estimation.contrasts',
+  document_format STRING NOT NULL,
+  slice STRING NOT NULL COMMENT 'job=KEY, or all when pooled',
+  estimand STRING NOT NULL COMMENT 'TE NDE NIE BIE RIE; raw_gap, selection_rate, selection_rate_ratio',
+  method STRING NOT NULL COMMENT 'eif, multiplier_bootstrap, ...',
+  title STRING NOT NULL COMMENT 'what the estimand may be called; NDE without a photo is not called direct discrimination',
+  estimate DOUBLE,
+  std_error DOUBLE,
+  ci_low DOUBLE,
+  ci_high DOUBLE,
+  p_value DOUBLE COMMENT 'two-sided',
+  family STRING COMMENT 'family of the correction for multiple tests; null = outside every family',
+  p_holm DOUBLE,
+  p_bh DOUBLE,
+  p_maxt DOUBLE,
+  n BIGINT NOT NULL COMMENT 'applicants',
+  favors_when_positive STRING COMMENT 'whom a positive value favors',
+  status STRING NOT NULL COMMENT 'ok, flagged, not_computable',
+  reason STRING COMMENT 'why it is flagged or not computable',
+  config_hash STRING NOT NULL,
+  input_versions STRING NOT NULL COMMENT 'JSON: Delta version of every table read'
+) USING delta CLUSTER BY (audit_id, model) COMMENT 'Gold: estimates';
+ALTER TABLE estimates ADD CONSTRAINT status_known CHECK (status IN ('ok', 'flagged', 'not_computable'));
+ALTER TABLE estimates ADD CONSTRAINT null_with_reason CHECK (status <> 'not_computable' OR (estimate IS NULL AND reason IS NOT NULL));

@@ -1,0 +1,14 @@
+-- What an audit asks: one row per document, model and replicate, whatever comes of it.
+-- One row per: audit_id, request_id
+CREATE TABLE IF NOT EXISTS requests (
+  audit_id STRING NOT NULL,
+  request_id STRING NOT NULL COMMENT 'document_id@model#replicate',
+  document_id STRING NOT NULL,
+  applicant_id STRING NOT NULL,
+  job STRING NOT NULL,
+  model STRING NOT NULL COMMENT 'key of scoring.models',
+  replicate INT NOT NULL,
+  content_key STRING NOT NULL COMMENT 'the resume',
+  prompt_key STRING NOT NULL COMMENT 'content_key of the job description or prompt sent with it',
+  call_key STRING NOT NULL COMMENT 'hash of the canonical JSON sent, the model and the replicate: key of replies'
+) USING delta CLUSTER BY (audit_id, model) COMMENT 'Gold: requests';

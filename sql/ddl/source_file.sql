@@ -1,0 +1,13 @@
+-- What was ingested: one row per zip member or file, by content.
+-- One row per: kind, sha256
+CREATE TABLE IF NOT EXISTS source_file (
+  kind STRING NOT NULL COMMENT 'acs, psid, ssa or surnames',
+  sha256 STRING NOT NULL COMMENT 'SHA-256 of the content (uncompressed member)',
+  file STRING NOT NULL COMMENT 'file name, without its folder',
+  member STRING COMMENT 'member of the zip',
+  vintage INT COMMENT 'survey year where it has one',
+  row_count BIGINT NOT NULL,
+  has_replicate_weights BOOLEAN COMMENT 'ACS only',
+  synthetic BOOLEAN NOT NULL COMMENT 'true: made by a script, no real records',
+  ingested_at TIMESTAMP NOT NULL
+) USING delta COMMENT 'Bronze: ledger of upstream files';
