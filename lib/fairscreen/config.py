@@ -42,6 +42,7 @@ class Job(Settings):
     title: str
     occp: tuple[str, ...]
     psid_occp: tuple[str, ...]
+    content: str | None = None  # pools and job description; null = conf/jobs/KEY.yml
 
 
 class FirstNames(Settings):

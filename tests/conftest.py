@@ -1,0 +1,25 @@
+"""One lazy Spark session for a whole test process; tests that never ask for it need no Java."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    from fairscreen.session import get_session
+
+    session = get_session(cores=2, shuffle_partitions=2, memory="2g")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def warehouse(spark, tmp_path: Path):
+    """An empty warehouse of this test's own."""
+    from fairscreen.tables import Warehouse
+
+    return Warehouse(spark, str(tmp_path / "warehouse"))
