@@ -43,7 +43,7 @@ def get_session(
     builder = SparkSession.builder.appName("fairscreen")
     if "SPARK_ENV_LOADED" in os.environ:  # spark-submit decides on master, jars and memory
         return _utc(builder.getOrCreate())
-    _require_java()
+    require_java()
     builder = builder.master(f"local[{cores}]")
     options = {
         "spark.jars": ",".join(str(j) for j in _require_jars()),
@@ -73,20 +73,36 @@ def _utc(spark: SparkSession) -> SparkSession:
     return spark
 
 
-def _require_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    remedy = "Install Java 17 (Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME."
-    if not java or not Path(java).exists():
-        raise MissingPartError("java", "no Java was found", remedy)
+def find_java() -> Path | None:
+    """A Java of a version that Spark 4.1 runs on: JAVA_HOME, the PATH, then Debian's folders."""
+    home, on_path = os.environ.get("JAVA_HOME"), shutil.which("java")
+    places = [Path(home) / "bin" / "java"] if home else []
+    places += [Path(on_path)] if on_path else []
+    for version in JAVA_VERSIONS:
+        places += sorted(Path("/usr/lib/jvm").glob(f"java-{version}-*/bin/java"))
+    return next((java for java in places if _java_version(java) in JAVA_VERSIONS), None)
+
+
+def _java_version(java: Path) -> int | None:
     try:
-        text = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+        done = subprocess.run([str(java), "-version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        raise MissingPartError(java, "this Java does not start", remedy) from None
-    found = re.search(r'version "(\d+)', text)
-    if not found or int(found.group(1)) not in JAVA_VERSIONS:
-        version = found.group(1) if found else "unknown"
-        raise MissingPartError(java, f"is Java {version}; Spark 4.1 needs 17 or 21", remedy)
+        return None
+    found = re.search(r'version "(\d+)', done.stderr)
+    return int(found.group(1)) if found else None
+
+
+def require_java() -> Path:
+    """The Java that Spark will start; sets JAVA_HOME. Raises MissingPartError."""
+    java = find_java()
+    if java is None:
+        raise MissingPartError(
+            "java",
+            "neither Java 17 nor Java 21 was found",
+            "Install one (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME.",
+        )
+    os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
+    return java
 
 
 def _require_jars() -> list[Path]:

@@ -1,4 +1,4 @@
-"""Set-up beyond Python packages: fetch Delta's jars once, through Spark's own Ivy.
+"""Set-up beyond Python packages: Java where it is missing, Delta's jars through Spark's own Ivy.
 
 `python -m fairscreen.setup` is called by `make setup`. Afterwards nothing needs the network.
 Maven must not fetch the jars first: its poms without jars confuse Ivy.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from fairscreen.errors import FairscreenError, MissingPartError
-from fairscreen.session import _require_java, jars_folder
+from fairscreen.session import find_java, jars_folder, require_java
 
 # What a session needs of the 33 jars that Ivy resolves (12 MB of 173 MB).
 _NEEDED = ("delta-spark", "delta-storage", "delta-kernel", "unitycatalog-client")
@@ -24,7 +25,7 @@ def fetch_jars() -> Path:
     folder = jars_folder()
     if any(folder.glob("delta-spark*.jar")):
         return folder
-    _require_java()
+    require_java()
     from delta import configure_spark_with_delta_pip
     from pyspark.sql import SparkSession
 
@@ -51,8 +52,24 @@ def fetch_jars() -> Path:
     return folder
 
 
+def install_java() -> None:
+    """Install Java 17 with apt where it is missing and this user may; else do nothing."""
+    if find_java() or not shutil.which("apt-get"):
+        return
+    sudo: list[str] = []
+    if os.geteuid() != 0:
+        if not shutil.which("sudo") or subprocess.run(["sudo", "-n", "true"]).returncode != 0:
+            return
+        sudo = ["sudo", "-n"]
+    print("setup: installing openjdk-17-jre-headless", file=sys.stderr)
+    for command in (["update", "-qq"], ["install", "-y", "-qq", "openjdk-17-jre-headless"]):
+        subprocess.run([*sudo, "apt-get", *command], stdout=subprocess.DEVNULL)
+
+
 def main() -> int:
     try:
+        install_java()
+        require_java()
         print(f"Delta's jars are in {fetch_jars()}", file=sys.stderr)
     except FairscreenError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,0 +1,53 @@
+# Bare `make` lists the targets. Everything is made in .venv/ and var/, both git-ignored.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet --require-hashes
+BASE_PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(READY) ## environment, locked dependencies, Java, Delta's jars (first time: two to four minutes)
+
+$(READY): conf/lock/build.txt conf/lock/requirements.txt pyproject.toml
+	@echo "setup: virtual environment in $(VENV)" >&2
+	@"$(BASE_PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "error: python3: Python 3.11 or later is needed. Install it, or run make BASE_PYTHON=/path/to/python3.11." >&2; exit 2; }
+	@"$(BASE_PYTHON)" -m venv --clear $(VENV) || \
+	  { echo "error: python3: cannot make a virtual environment. Install python3-venv and run make again." >&2; exit 2; }
+	@echo "setup: locked dependencies, hashes checked (about two minutes)" >&2
+	@$(PIP) -r conf/lock/build.txt
+	@$(PIP) --no-build-isolation -r conf/lock/requirements.txt
+	@$(PY) -m pip --disable-pip-version-check install --quiet --no-build-isolation --no-deps -e .
+	@echo "setup: Java and Delta's jars" >&2
+	@$(PY) -m fairscreen.setup
+	@touch $(READY)
+
+audit: $(READY) ## one complete audit: 2,000 applicants, five jobs, a real embedding screener
+	@$(VENV)/bin/fairscreen audit conf/audits/demo.yml
+
+lint: $(READY) ## ruff (lint, format) and mypy (strict on lib)
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+
+test-unit: $(READY) ## tests that need no Spark
+	@$(PY) -m pytest tests/unit tests/golden
+
+test: lint test-unit ## lint, types and every test
+	@$(PY) -m pytest tests/spark
+	@$(PY) -m pytest tests/jobs
+
+lock: ## renew conf/lock from pyproject.toml (needs uv)
+	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header conf/lock/build.in -o conf/lock/build.txt
+	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra dev -c conf/lock/build.txt pyproject.toml -o conf/lock/requirements.txt
+
+clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
+	rm -rf var
+
+.PHONY: help setup audit lint test-unit test lock clean
