@@ -1,0 +1,23 @@
+"""What an ingest reports, whatever the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class IngestResult:
+    """Outcome of one ingest. Nothing new is a result too: `rows` is 0 and `skipped` says why.
+
+    kind     acs, psid, ssa or surnames.
+    rows     rows appended to the source's table.
+    files    `FILE` or `FILE/MEMBER` of what was ingested now.
+    skipped  the same for content that was already there.
+    notes    sentences for the user, in order.
+    """
+
+    kind: str
+    rows: int
+    files: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
