@@ -8,7 +8,7 @@ Every write is one Delta transaction: a reader sees all of it or nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -109,6 +109,32 @@ class Warehouse:
         self.ensure(name)
         history = self.spark.sql(f"DESCRIBE HISTORY {self.identifier(name)} LIMIT 1").collect()
         return int(history[0]["version"])
+
+    def facts(self, where: str) -> dict[str, dict[str, int]]:
+        """Rows (of one audit: `where`) and Delta version, of every table that exists.
+
+        Tables that belong to no audit (no audit_id) are counted whole.
+        """
+        found = {}
+        for name in filter(self.exists, ddl_names()):
+            rows = self.read(name)
+            if "audit_id" in rows.columns:
+                rows = rows.where(where)
+            found[name] = {"rows": rows.count(), "version": self.version(name)}
+        return found
+
+    def rows(self, name: str, records: Sequence[Mapping[str, object]]) -> DataFrame:
+        """A few records made on the driver as a DataFrame of the table's schema.
+
+        Raises ValueError for a NaN: what cannot be computed is null with a reason.
+        """
+        schema = self.schema(name)
+        for record in records:
+            for key, value in record.items():
+                if isinstance(value, float) and value != value:
+                    raise ValueError(f"{name}.{key} is NaN in {dict(record)}")
+        values = [tuple(record.get(c) for c in schema.names) for record in records]
+        return self.spark.createDataFrame(values, schema)
 
     def append(self, name: str, rows: DataFrame, *, transaction: str) -> None:
         """Append once: the same `transaction` again writes nothing.

@@ -14,6 +14,7 @@ class IngestResult:
     files    `FILE` or `FILE/MEMBER` of what was ingested now.
     skipped  the same for content that was already there.
     notes    sentences for the user, in order.
+    sha256   contents that the call named, new or already there: an audit selects its rows by them.
     """
 
     kind: str
@@ -21,3 +22,4 @@ class IngestResult:
     files: tuple[str, ...]
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    sha256: tuple[str, ...] = ()

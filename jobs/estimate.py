@@ -1,0 +1,22 @@
+"""Scores to effects, overlap diagnostics and patterns.
+
+Runs equally under python, spark-submit and a Databricks spark_python_task. The arguments are those
+of `fairscreen estimate`; Databricks reads any exit as a
+failure, so the code is passed on only where it is not 0.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from fairscreen import cli
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit code of `fairscreen estimate` with these arguments."""
+    return cli.main(["estimate", *(sys.argv[1:] if argv is None else argv)])
+
+
+if __name__ == "__main__" and (code := main()):
+    sys.exit(code)

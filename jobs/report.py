@@ -1,0 +1,22 @@
+"""Report, summary and MLflow run.
+
+Runs equally under python, spark-submit and a Databricks spark_python_task. The arguments are those
+of `fairscreen report`; Databricks reads any exit as a
+failure, so the code is passed on only where it is not 0.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from fairscreen import cli
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit code of `fairscreen report` with these arguments."""
+    return cli.main(["report", *(sys.argv[1:] if argv is None else argv)])
+
+
+if __name__ == "__main__" and (code := main()):
+    sys.exit(code)

@@ -1,0 +1,87 @@
+"""The `fairscreen` command. Results go to standard output, progress and notices to standard error.
+
+Exit codes: 0 done; 1 a fault of ours, the message names the log; 2 bad input or configuration, one
+line on standard error; 3 a gate's threshold was crossed; 4 stopped on purpose, everything kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairscreen import __version__
+from fairscreen.commands import analyze, audit, ingest, sql, stations, verify_acs
+from fairscreen.errors import FairscreenError, InputError, from_worker
+
+_EPILOG = """\
+examples:
+  fairscreen audit conf/audits/demo.yml            one complete audit
+  fairscreen verify-acs csv_pwy.zip                check a Census file against published totals
+  fairscreen analyze paths --help                  the estimators on a file of your own
+  fairscreen sql sql/questions/NAME.sql            ask the warehouse
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Usage errors look like every other bad input: one line, exit code 2."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise InputError("command line", message, f"See `{self.prog} --help`.")
+
+
+def parser() -> argparse.ArgumentParser:
+    top = _Parser(
+        prog="fairscreen",
+        description="Audits of AI resume screeners: real population, real scores, valid effects.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"fairscreen {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for module in (audit, ingest, verify_acs, stations, analyze, sql):
+        module.register(commands)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code. Jobs call this; nothing here exits."""
+    try:
+        args = parser().parse_args(argv)
+        return int(args.run(args))
+    except SystemExit as done:  # --help, --version
+        return int(done.code or 0)
+    except KeyboardInterrupt:
+        print("stopped: what was asked is kept; the same command goes on.", file=sys.stderr)
+        return 4
+    except FairscreenError as error:
+        return _report(error)
+    except Exception as error:
+        known = from_worker(error)
+        if known is not None:
+            return _report(known)
+        log = Path(tempfile.gettempdir()) / "fairscreen-error.log"
+        log.write_text(traceback.format_exc(), encoding="utf-8")
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        print(f"error: a fault of fairscreen: {first}. The log is {log}.", file=sys.stderr)
+        return 1
+
+
+def _report(error: FairscreenError) -> int:
+    label = "stopped" if error.exit_code == 4 else "error"
+    print(f"{label}: {' '.join(str(error).split())}", file=sys.stderr)
+    return error.exit_code
+
+
+def entry() -> None:
+    """Console script. Exits only where the code is not 0 (spark-submit and Databricks ask that)."""
+    code = main()
+    if code:
+        sys.exit(code)
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,0 +1,46 @@
+"""`fairscreen ingest KIND PATH...`: upstream files to bronze tables."""
+
+from __future__ import annotations
+
+import argparse
+
+from fairscreen.commands import options
+
+_EPILOG = """\
+examples:
+  fairscreen ingest acs csv_pwy.zip csv_pvt.zip    Census person files, as downloaded
+  fairscreen ingest ssa names.zip                  SSA baby names
+  fairscreen ingest psid J123456.zip               a PSID packaged extract (SAS set-up file)
+The same file again is a no-op. A bad file is refused with its line, and nothing is written.
+"""
+
+
+def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "ingest", help="upstream files to bronze", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("kind", choices=["acs", "psid", "ssa", "surnames"])
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or bundled:NAME")
+    parser.add_argument("--vintage", type=int, help="acs: survey year, where SERIALNO lacks it")
+    options.add_warehouse(parser)
+    options.add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from fairscreen.session import get_session
+    from fairscreen.stations import ingest
+    from fairscreen.tables import Warehouse
+
+    warehouse = Warehouse(get_session(), args.warehouse or "var/warehouse")
+    result = ingest.ingest(warehouse, args.kind, args.paths, vintage=args.vintage)
+    lines = [f"{args.kind}: {result.rows:,} rows from {len(result.files)} file(s)"]
+    lines += [f"already there, nothing done: {name}" for name in result.skipped]
+    lines += [f"note: {note}" for note in result.notes]
+    payload = {
+        "kind": result.kind, "rows": result.rows, "files": result.files,
+        "skipped": result.skipped, "notes": result.notes,
+    }  # fmt: skip
+    options.emit(payload, "\n".join(lines), args.json)
+    return 0

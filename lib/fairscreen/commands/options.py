@@ -1,0 +1,71 @@
+"""Options that commands share, and how a result reaches people and machines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fairscreen import config
+from fairscreen.errors import InputError
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """The audit's file (positional or --config), overrides, warehouse and output folder."""
+    parser.add_argument("conf", nargs="?", metavar="CONF", help="YAML file of the audit")
+    parser.add_argument("--config", metavar="FILE", help="the same, as an option")
+    parser.add_argument(
+        "--set", dest="overrides", action="append", default=[], metavar="KEY.PATH=VALUE",
+        help="change one setting; repeatable: --set population.n_per_job=100",
+    )  # fmt: skip
+    add_warehouse(parser)
+    parser.add_argument("--out", metavar="DIR", help="folder of summary and report")
+    add_json(parser)
+
+
+def add_warehouse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--warehouse", metavar="DIR|CATALOG.SCHEMA", help="where the tables are (var/warehouse)"
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON; - = stdout")
+
+
+def load_config(args: argparse.Namespace) -> config.Config:
+    """The config that the options describe."""
+    if args.conf and args.config:
+        raise InputError("command line", "CONF and --config are both given", "Give one of them.")
+    file = args.conf or args.config
+    if not file:
+        raise InputError(
+            "command line", "no audit file was given", "Give one, such as conf/audits/demo.yml."
+        )
+    overrides = list(args.overrides)
+    for name in ("warehouse", "out"):
+        if getattr(args, name):
+            overrides.append(f"{name}={json.dumps(getattr(args, name))}")
+    return config.load(file, overrides)
+
+
+def emit(result: Mapping[str, Any], text: str, target: str | None) -> None:
+    """Print `text` for people; with --json write `result` for machines (`-`: JSON only)."""
+    if target is None:
+        print(text)
+        return
+    payload = json.dumps(result, indent=2, default=str, allow_nan=False)
+    if target == "-":
+        print(payload)
+        return
+    try:
+        Path(target).write_text(payload + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"--json {target}", error.strerror or "cannot be written", "Give a file in a folder."
+        ) from None
+    print(text)
+    print(f"JSON: {target}", file=sys.stderr)

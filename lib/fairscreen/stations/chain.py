@@ -1,0 +1,87 @@
+"""One audit from sources to report: the stations in order, under the audit's lease."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from fairscreen import __version__
+from fairscreen.config import Config
+from fairscreen.lease import lease
+from fairscreen.progress import say
+from fairscreen.session import get_session
+from fairscreen.stations import applicants, estimate, ingest, render, report, score
+from fairscreen.stations.common import Run, StationResult
+from fairscreen.tables import Warehouse
+
+STATIONS = ("applicants", "render", "score", "estimate", "report")
+
+
+def run_audit(cfg: Config, *, until: str = "report") -> dict[str, Any]:
+    """Run the audit's stations up to `until`; the summary (interface.md)."""
+    say(f"audit {cfg.audit_id}: starting Spark")
+    warehouse = Warehouse(get_session(), cfg.warehouse)
+    run = Run(cfg, warehouse)
+    began = time.monotonic()
+    with lease(warehouse, cfg.audit_id):
+        bronze = ingest.run(warehouse, cfg.sources)
+        seconds = {"ingest": time.monotonic() - began}
+        done: dict[str, StationResult] = {}
+        for name in STATIONS[: STATIONS.index(until) + 1]:
+            if name == "applicants":
+                done[name] = applicants.run(run, bronze)
+            elif name == "render":
+                done[name] = render.run(run, done["applicants"])
+            elif name == "score":
+                done[name] = score.run(run, done["render"])
+            elif name == "estimate":
+                done[name] = estimate.run(run, done["score"])
+            else:
+                done[name] = report.run(run, bronze, done)
+            seconds[name] = done[name].seconds
+        summary = _summary(run, done, seconds)
+    if until == "report":
+        summary["summary_path"] = report.write_summary(cfg, summary)
+    return summary
+
+
+def _summary(run: Run, done: dict[str, StationResult], seconds: dict[str, float]) -> dict[str, Any]:
+    scored = done["score"].detail if "score" in done else {}
+    # A kept score station asked nothing in this run: every request was answered before.
+    kept = "score" in done and done["score"].kept
+    asked, reused = scored.get("asked", 0), scored.get("reused", 0)
+    reported = done["report"].detail if "report" in done else {}
+    return {
+        "audit_id": run.cfg.audit_id,
+        "config_hash": run.cfg.hash(),
+        "package_version": __version__,
+        "stage_seconds": {name: round(s, 1) for name, s in seconds.items()},
+        "kept_stages": [name for name, result in done.items() if result.kept],
+        "tables": run.warehouse.facts(run.mine),
+        "asked": 0 if kept else asked,
+        "reused": asked + reused if kept else reused,
+        "outcomes": scored.get("outcomes", {}),
+        "cost_usd": 0.0 if kept else scored.get("cost_usd", 0.0),
+        "mlflow_run_ids": reported.get("mlflow_run_ids", {}),
+        "mlflow_command": reported.get("mlflow_command"),
+        "report_path": reported.get("report_path"),
+        "synthetic_sources": done["applicants"].detail.get("synthetic", []),
+        "notes": [n for result in done.values() for n in result.detail.get("notes", [])],
+    }
+
+
+def closing_text(cfg: Config, summary: dict[str, Any]) -> str:
+    """What the command prints at its end."""
+    lines = [
+        f"audit {summary['audit_id']}: asked {summary['asked']:,}, reused {summary['reused']:,}",
+        f"warehouse:  {cfg.warehouse}",
+    ]
+    for name, facts in summary["tables"].items():
+        lines.append(f"  {name:<18} {facts['rows']:>10,} rows  Delta version {facts['version']}")
+    if summary.get("report_path"):
+        lines += [
+            f"report:     {summary['report_path']}",
+            f"MLflow:     {summary['mlflow_command']}",
+        ]
+        lines.append(f"summary:    {summary['summary_path']}")
+    return "\n".join(lines)

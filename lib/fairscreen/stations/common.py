@@ -1,0 +1,87 @@
+"""What every station shares: the run it belongs to, and the ledger that lets it be skipped.
+
+A station's fingerprint is a hash of the settings and inputs that it depends on. Where the ledger
+holds the same one, the station's rows are there already and are kept: so an audit that is run
+again does no work twice, and another estimator option renders and asks nothing again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import functions as sf
+
+from fairscreen import __version__
+from fairscreen.config import Config
+from fairscreen.progress import say
+from fairscreen.tables import Warehouse
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of one audit."""
+
+    cfg: Config
+    warehouse: Warehouse
+
+    @property
+    def mine(self) -> str:
+        """SQL condition of this audit's rows (an audit id is a slug: nothing to escape)."""
+        return f"audit_id = '{self.cfg.audit_id}'"
+
+
+@dataclass(frozen=True)
+class StationResult:
+    """What a station did: seconds, whether its rows were kept, and counts and facts."""
+
+    station: str
+    fingerprint: str
+    seconds: float
+    kept: bool
+    detail: dict[str, Any]
+
+
+def fingerprint(*parts: Any) -> str:
+    """Hash of anything that JSON can hold, and of the package's version."""
+    text = json.dumps([__version__, *parts], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def run_station(
+    run: Run, station: str, mark: str, work: Callable[[], dict[str, Any]]
+) -> StationResult:
+    """Do `work` and record it, unless the ledger holds this fingerprint for the station."""
+    began = time.monotonic()
+    ledger = run.warehouse.read("station_runs")
+    mine = ledger.where((sf.col("audit_id") == run.cfg.audit_id) & (sf.col("station") == station))
+    previous = mine.collect()
+    if previous and previous[0]["fingerprint"] == mark:
+        say(f"{station}: unchanged since {previous[0]['finished_at']:%Y-%m-%d %H:%M}, kept")
+        detail = json.loads(previous[0]["detail"])
+        return StationResult(station, mark, time.monotonic() - began, True, detail)
+    say(f"{station}: started")
+    detail = work()
+    record = {
+        "audit_id": run.cfg.audit_id,
+        "station": station,
+        # A station whose work is not final (calls failed) must not be skipped next time.
+        "fingerprint": mark if detail.get("final", True) else f"{mark} unfinished",
+        "config_hash": run.cfg.hash(),
+        "package_version": __version__,
+        "detail": json.dumps(detail, sort_keys=True, default=str),
+        "finished_at": datetime.now(UTC),
+    }
+    run.warehouse.replace(
+        "station_runs",
+        run.warehouse.rows("station_runs", [record]),
+        where=f"{run.mine} AND station = '{station}'",
+    )
+    seconds = time.monotonic() - began
+    say(f"{station}: done in {seconds:.0f} s")
+    return StationResult(station, mark, seconds, False, detail)

@@ -1,0 +1,37 @@
+"""Scores to estimates, overlap diagnostics and patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairscreen.audits import path_specific
+from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
+
+INPUTS = ("applicants", "documents", "scores", "known_propensity")
+
+
+def run(run: Run, score: StationResult) -> StationResult:
+    """Rows of `estimates`, `overlap` and `patterns` of this audit."""
+    cfg, warehouse = run.cfg, run.warehouse
+
+    def work() -> dict[str, Any]:
+        versions = {name: warehouse.version(name) for name in INPUTS}
+        table = {
+            name: warehouse.read(name, version=versions[name]).where(run.mine) for name in INPUTS
+        }
+        result = path_specific.run(
+            table["applicants"], table["scores"], table["known_propensity"], cfg,
+            config_hash=cfg.hash(), input_versions=versions,
+        )  # fmt: skip
+        for name, records in (
+            ("estimates", result.estimates),
+            ("overlap", result.overlap),
+            ("patterns", result.patterns),
+        ):
+            warehouse.replace(name, warehouse.rows(name, records), where=run.mine)
+        return {
+            "rows": len(result.estimates), "input_versions": versions, "notes": list(result.notes),
+        }  # fmt: skip
+
+    settings = cfg.model_dump(mode="json", include={"estimation", "seed"})
+    return run_station(run, "estimate", fingerprint(score.fingerprint, settings), work)

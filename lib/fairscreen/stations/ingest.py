@@ -1,0 +1,71 @@
+"""Upstream files to bronze tables; the same content again is a no-op."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fairscreen import resources
+from fairscreen.config import Sources
+from fairscreen.progress import say
+from fairscreen.sources import acs_pums, census_surnames, psid, ssa_names
+from fairscreen.sources.result import IngestResult
+from fairscreen.tables import Warehouse
+
+
+@dataclass(frozen=True)
+class Bronze:
+    """What an audit stands on: content hashes by kind, and whether anything is synthetic."""
+
+    sha256: dict[str, tuple[str, ...]]
+    synthetic: tuple[str, ...]
+    rows: int
+    notes: tuple[str, ...]
+
+
+def ingest(
+    warehouse: Warehouse, kind: str, paths: Sequence[str], *, vintage: int | None = None
+) -> IngestResult:
+    """One kind of source. Raises InputError naming file, member, line or column."""
+    files = [resources.resolve(path) for path in paths]
+    if kind == "acs":
+        return acs_pums.ingest_acs(warehouse, files, vintage=vintage)
+    one = {
+        "psid": psid.ingest_psid,
+        "ssa": ssa_names.ingest_ssa,
+        "surnames": census_surnames.ingest_surnames,
+    }[kind]
+    results = [one(warehouse, file) for file in files]
+    return IngestResult(
+        kind=kind,
+        rows=sum(r.rows for r in results),
+        files=tuple(f for r in results for f in r.files),
+        skipped=tuple(f for r in results for f in r.skipped),
+        sha256=tuple(s for r in results for s in r.sha256),
+        notes=tuple(n for r in results for n in r.notes),
+    )
+
+
+def run(warehouse: Warehouse, sources: Sources) -> Bronze:
+    """All sources of an audit."""
+    wanted = {
+        "acs": sources.acs,
+        "ssa": (sources.ssa,),
+        "surnames": (sources.surnames,),
+        "psid": (sources.psid,),
+    }
+    results: dict[str, IngestResult] = {}
+    for kind, paths in wanted.items():
+        results[kind] = result = ingest(warehouse, kind, paths)
+        done = f"{result.rows:,} rows" if result.files else "already there"
+        say(f"ingest: {kind}: {done}")
+    ledger = warehouse.read("source_file").where("synthetic").select("kind", "sha256").distinct()
+    synthetic = {(row["kind"], row["sha256"]) for row in ledger.collect()}
+    return Bronze(
+        sha256={kind: r.sha256 for kind, r in results.items()},
+        synthetic=tuple(
+            k for k, r in results.items() if any((k, s) in synthetic for s in r.sha256)
+        ),
+        rows=sum(r.rows for r in results.values()),
+        notes=tuple(n for r in results.values() for n in r.notes),
+    )
