@@ -33,6 +33,12 @@ def ddl_statements(name: str) -> list[str]:
     return [s.strip() for s in re.split(r";\s*(?:\n|$)", text) if s.strip()]
 
 
+def ddl_columns(name: str) -> dict[str, str]:
+    """Column -> SQL type of one table, from its DDL file: what a transform must yield."""
+    create = ddl_statements(name)[0]
+    return dict(re.findall(r"^\s+(\w+) ([A-Z]+(?:\([\d, ]+\)|<[A-Z]+>)?)", create, re.MULTILINE))
+
+
 class Warehouse:
     """The tables of one warehouse. `root` is a folder or `catalog.schema`."""
 
