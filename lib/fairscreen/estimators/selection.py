@@ -1,0 +1,231 @@
+"""What an outcome audit shows: raw mean gap, scoring rates and their ratio, four-fifths rule.
+
+None of it is causal: gaps of this kind mix every path, and whatever comes before the attribute.
+
+Scoring rate (New York City, Local Law 144): the share of a group whose score is strictly above the
+median of all assessed, whatever their group. Scores that heap at the median make that rate jump,
+so the share tied there and the rate at or above it stand beside.
+
+Weights: with design weights every mean, rate and the median are those of the population; equal
+weights give the plain sample. Errors are those of weighted means (linearised); with equal weights
+the gap is Welch's test exactly. The median is taken as known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from scipy.stats import t as student
+
+Array = NDArray[np.float64]
+FOUR_FIFTHS = 0.8
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Scores of one case, counted: `n` applicants share group, score and weight.
+
+    x (C,) int: 1, 0, -1 = another group, which is assessed but never compared nor a denominator.
+    y (C,) score; w (C,) weight above 0; n (C,) count.
+    """
+
+    x: NDArray[np.int8]
+    y: Array
+    w: Array
+    n: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if not len(self.x) == len(self.y) == len(self.w) == len(self.n):
+            raise ValueError("x, y, w and n must have one length")
+        if len(self.w) and not (np.isfinite(self.y).all() and (self.w > 0).all()):
+            raise ValueError("scores must be finite and weights above 0")
+
+    def __add__(self, other: Outcomes) -> Outcomes:
+        return Outcomes(
+            np.concatenate([self.x, other.x]),
+            np.concatenate([self.y, other.y]),
+            np.concatenate([self.w, other.w]),
+            np.concatenate([self.n, other.n]),
+        )
+
+
+@dataclass(frozen=True)
+class OutcomeRow:
+    """One number. `group` is 1 or 0 for rows of one group, None for comparisons."""
+
+    estimand: str
+    method: str
+    group: int | None
+    estimate: float | None
+    std_error: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p_value: float | None
+    n: int
+    status: str = "ok"
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class _Mean:
+    value: float
+    variance: float | None  # None where one applicant leaves no spread to measure
+    df: float
+    n: int
+
+
+def median(y: Array, weight: Array) -> float:
+    """Weighted median: half of the weight below; midway where it falls between two scores."""
+    order = np.argsort(y, kind="stable")
+    y, total = y[order], np.cumsum(weight[order])
+    half = total[-1] / 2
+    at = int(np.searchsorted(total, half * (1 - 1e-12)))
+    if at + 1 < len(y) and abs(total[at] - half) <= 1e-12 * total[-1]:
+        return float((y[at] + y[at + 1]) / 2)
+    return float(y[at])
+
+
+def outcome_rows(data: Outcomes, *, level: float = 0.95) -> list[OutcomeRow]:
+    """Raw gap (x1 minus x0), rates of both groups, ratio x0 / x1 and impact ratio low / high.
+
+    Estimands and methods:
+      raw_gap              difference           mean of x1 minus mean of x0
+      selection_rate       local_law_144        per group: share strictly above the median
+                           at_or_above_median   per group: share at or above it
+      share_tied           local_law_144        share of all assessed exactly at the median
+      selection_rate_ratio log_ratio            rate of x0 / rate of x1
+                           four_fifths          lower rate / higher rate; reason
+                                                "below_four_fifths" where it is under 0.8
+    Not computable: "empty_group"; ratio "no_one_selected". Where one rate is 0 the ratio is 0
+    and has no interval; one applicant in a group leaves the gap without an interval.
+    """
+    order = np.lexsort((data.w, data.y, data.x))
+    x, y = data.x[order], data.y[order]
+    w, n = data.w[order], data.n[order].astype(np.float64)
+    sizes = {g: int(n[x == g].sum()) for g in (1, 0)}
+    both = sizes[1] + sizes[0]
+    if not sizes[1] or not sizes[0]:
+        gone = "x1" if not sizes[1] else "x0"
+        return [
+            _not_computable(e, m, both, f"empty_group: no answered applicant in {gone}")
+            for e, m in (
+                ("raw_gap", "difference"),
+                ("selection_rate_ratio", "log_ratio"),
+                ("selection_rate_ratio", "four_fifths"),
+            )
+        ]
+    middle = median(y, w * n)
+    above, at = (y > middle).astype(np.float64), (y == middle).astype(np.float64)
+    rows = [_gap(_mean(y, w, n, x == 1), _mean(y, w, n, x == 0), level)]
+    z = float(norm.ppf(0.5 + level / 2))
+    rates = {}
+    for group in (1, 0):
+        mine = x == group
+        rates[group] = _mean(above, w, n, mine)
+        rows.append(_rate("local_law_144", group, rates[group], z))
+        rows.append(_rate("at_or_above_median", group, _mean(above + at, w, n, mine), z))
+    tied = _mean(at, w, n, np.ones(len(x), dtype=bool))
+    rows.append(
+        OutcomeRow("share_tied", "local_law_144", None, tied.value, None, None, None, None, tied.n)
+    )
+    return rows + _ratios(rates[1], rates[0], z)
+
+
+def _mean(y: Array, w: Array, n: Array, mine: NDArray[np.bool_]) -> _Mean:
+    y, w, n = y[mine], w[mine], n[mine]
+    count, total = float(n.sum()), float((w * n).sum())
+    value = float((w * n * y).sum() / total)
+    if count < 2:
+        return _Mean(value, None, 0.0, int(count))
+    square = float((n * (w * (y - value)) ** 2).sum()) / total**2
+    return _Mean(value, square * count / (count - 1), count - 1, int(count))
+
+
+def _gap(one: _Mean, zero: _Mean, level: float) -> OutcomeRow:
+    gap, n = one.value - zero.value, one.n + zero.n
+    if one.variance is None or zero.variance is None:
+        why = "one_applicant: a group of one has no standard error"
+        return OutcomeRow(
+            "raw_gap", "difference", None, gap, None, None, None, None, n, "flagged", why
+        )
+    variance = one.variance + zero.variance
+    if variance == 0:
+        why = "no_spread: every score within a group is the same"
+        return OutcomeRow(
+            "raw_gap", "difference", None, gap, 0.0, gap, gap, None, n, "flagged", why
+        )
+    error = float(np.sqrt(variance))
+    df = variance**2 / (one.variance**2 / one.df + zero.variance**2 / zero.df)
+    reach = float(student.ppf(0.5 + level / 2, df)) * error
+    p = float(2 * student.sf(abs(gap) / error, df))
+    return OutcomeRow("raw_gap", "difference", None, gap, error, gap - reach, gap + reach, p, n)
+
+
+def _rate(method: str, group: int, rate: _Mean, z: float) -> OutcomeRow:
+    if rate.variance is None:
+        return OutcomeRow(
+            "selection_rate", method, group, rate.value, None, None, None, None, rate.n,
+            "flagged", "one_applicant: a group of one has no standard error",
+        )  # fmt: skip
+    error = float(np.sqrt(rate.variance))
+    low, high = max(0.0, rate.value - z * error), min(1.0, rate.value + z * error)
+    return OutcomeRow("selection_rate", method, group, rate.value, error, low, high, None, rate.n)
+
+
+def _ratios(one: _Mean, zero: _Mean, z: float) -> list[OutcomeRow]:
+    n, name = one.n + zero.n, "selection_rate_ratio"
+    if one.value == 0 and zero.value == 0:
+        why = "no_one_selected: nobody of either group is above the median"
+        return [_not_computable(name, m, n, why) for m in ("log_ratio", "four_fifths")]
+    low, high = sorted((one.value, zero.value))
+    below = "below_four_fifths" if low / high < FOUR_FIFTHS else None
+    if low == 0:
+        why = "zero_rate: nobody of one group is above the median, so there is no interval"
+        if one.value == 0:
+            ratio = _not_computable(name, "log_ratio", n, "zero_rate: the rate of x1 is 0")
+        else:
+            ratio = OutcomeRow(
+                name, "log_ratio", None, 0.0, None, None, None, None, n, "flagged", why
+            )
+        impact = OutcomeRow(
+            name, "four_fifths", None, 0.0, None, None, None, None, n, "flagged", f"{below}; {why}"
+        )
+        return [ratio, impact]
+    if one.variance is None or zero.variance is None:
+        why = "one_applicant: a group of one has no standard error"
+        return [
+            OutcomeRow(name, m, None, v, None, None, None, None, n, "flagged", why)
+            for m, v in (("log_ratio", zero.value / one.value), ("four_fifths", low / high))
+        ]
+    error = float(np.sqrt(one.variance / one.value**2 + zero.variance / zero.value**2))
+    rows = []
+    for method, value, reason in (
+        ("log_ratio", zero.value / one.value, None),
+        ("four_fifths", low / high, below),
+    ):
+        p = float(2 * norm.sf(abs(np.log(value)) / error)) if error > 0 else None
+        rows.append(
+            OutcomeRow(
+                name,
+                method,
+                None,
+                value,
+                value * error,
+                value * float(np.exp(-z * error)),
+                value * float(np.exp(z * error)),
+                p,
+                n,
+                "ok",
+                reason,
+            )
+        )
+    return rows
+
+
+def _not_computable(estimand: str, method: str, n: int, reason: str) -> OutcomeRow:
+    return OutcomeRow(
+        estimand, method, None, None, None, None, None, None, n, "not_computable", reason
+    )
