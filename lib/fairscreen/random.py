@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,9 @@ _SPARK_SEED = 42
 _UNIT = 2.0**-52
 
 
-def _prefix(seed: int | str, purpose: str) -> int:
+@lru_cache(maxsize=4096)
+def prefix(seed: int | str, purpose: str) -> int:
+    """Hash of (seed, purpose), from which the keys of one purpose go on."""
     first = xxhash.xxh64_intdigest(str(seed).encode(), _SPARK_SEED)
     return int(xxhash.xxh64_intdigest(purpose.encode(), first))
 
@@ -35,7 +38,7 @@ def hashes(
     seed: int | str, purpose: str, keys: Sequence[str] | Iterable[str] | NDArray[np.int64]
 ) -> NDArray[np.uint64]:
     """64-bit hashes of keys (n,): text, or integers that are hashed as BIGINT."""
-    start = _prefix(seed, purpose)
+    start = prefix(seed, purpose)
     digest = xxhash.xxh64_intdigest
     if isinstance(keys, np.ndarray) and np.issubdtype(keys.dtype, np.integer):
         values = [digest(struct.pack("<q", int(k)), start) for k in keys]
@@ -61,6 +64,11 @@ def integers(
 ) -> NDArray[np.int64]:
     """Integers (n,) in [0, bound), one per key; the bias of the modulus is below bound / 2^64."""
     return (hashes(seed, purpose, keys) % np.uint64(bound)).astype(np.int64)
+
+
+def integer(start: int, key: bytes, bound: int) -> int:
+    """One integer in [0, bound): `integers` for a single UTF-8 key, `start` from `prefix`."""
+    return int(xxhash.xxh64_intdigest(key, start)) % bound
 
 
 def hash_column(seed: int | str, purpose: str, key: Column) -> Column:
