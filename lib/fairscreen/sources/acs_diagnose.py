@@ -1,0 +1,87 @@
+"""The slow second reading of a person file that Arrow or a check refused: finds the place."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from fairscreen.errors import InputError
+from fairscreen.sources import archive
+from fairscreen.sources.acs_layout import CODES, INT32, NUMBERS, REPLICATES, Code, serial_year
+from fairscreen.sources.acs_reader import MAX_LINE, OFFICIAL, Member, year_fits
+
+_REWRITTEN = (
+    "A spreadsheet has rewritten this file. Give the zip as the Census Bureau ships it, "
+    "never opened and saved."
+)
+
+
+def diagnose(member: Member, cause: str) -> InputError:
+    """The first thing wrong in the file, with its line and column; `cause` if nothing is found."""
+    path = Path(member.path)
+    with (
+        archive.opened(path, OFFICIAL) as bundle,
+        archive.streamed(bundle, path, member.member, "Download the file again.") as stream,
+    ):
+        stream.readline()
+        number = 1
+        while raw := stream.readline(MAX_LINE):
+            number += 1
+            if found := _line(member, raw, number):
+                return found
+    return InputError(member.where, f"cannot be read as CSV ({cause})", OFFICIAL)
+
+
+def _line(member: Member, raw: bytes, number: int) -> InputError | None:
+    where = f"{member.where}, line {number}"
+    if len(raw) == MAX_LINE:
+        return InputError(where, "is longer than a megabyte; this is no person file", OFFICIAL)
+    try:
+        text = raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        return InputError(where, f"byte {error.start + 1} is not UTF-8", OFFICIAL)
+    if not text:
+        return None
+    row = next(csv.reader([text])) if '"' in text else text.split(",")
+    if len(row) != len(member.columns):
+        problem = f"has {len(row)} fields, the header has {len(member.columns)}"
+        return InputError(where, problem, "Repair or remove the line, or download the file again.")
+    values = dict(zip(member.columns, row, strict=True))
+    names = member.names()
+    for code in CODES:
+        if (name := names.get(code.field)) and not code.accepts(values[name]):
+            return _bad_code(f"{where}, column {name}", code, values[name])
+    for name in (*NUMBERS.values(), *(REPLICATES if member.has_replicate_weights else ())):
+        if wrong := _bad_number(name, values[name]):
+            return InputError(f"{where}, column {name}", wrong, OFFICIAL)
+    year = serial_year(values["SERIALNO"])
+    if year and not year_fits(member, year):
+        return InputError(
+            f"{where}, column SERIALNO",
+            f"is of {year}, but the vintage is {member.vintage}",
+            "Give a 1-year file, or state the last year of a pooled file with --vintage.",
+        )
+    return None
+
+
+def _bad_code(where: str, code: Code, value: str) -> InputError:
+    if not value:
+        return InputError(where, f"is empty; it must be {code.form}", OFFICIAL)
+    if code.width and value.isascii() and value.isdigit() and len(value) < code.width:
+        return InputError(where, f"'{value}' lost its leading zeros ({code.form})", _REWRITTEN)
+    return InputError(where, f"'{value[:40]}' is not {code.form}", OFFICIAL)
+
+
+def _bad_number(name: str, value: str) -> str | None:
+    if not value.strip():
+        return "is empty; it must be a whole number"
+    if (
+        not value.strip().removeprefix("-").isascii()
+        or not value.strip().removeprefix("-").isdigit()
+    ):
+        return f"'{value[:40]}' is not a whole number"
+    if not INT32[0] <= int(value) <= INT32[1]:
+        return f"{value[:40]} is too large for a weight or an age"
+    if name == "AGEP" and int(value) < 0:
+        return f"{value} is below 0"
+    return None

@@ -1,0 +1,89 @@
+"""What an ACS PUMS person file must look like: columns, the form of each code, Arrow types.
+
+Codes are text and stay as they are. A code that lost its leading zeros is an error, not
+something to repair: 1 could be 01 or 0001, and a spreadsheet that ate zeros may have eaten more.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+REPLICATES = tuple(f"PWGTP{r}" for r in range(1, 81))
+INT32 = (-(2**31), 2**31 - 1)
+
+# Columns and types of table acs_person (sql/ddl); a test compares the two.
+SCHEMA = pa.schema(
+    [
+        pa.field("vintage", pa.int32()),
+        pa.field("serialno", pa.string()),
+        pa.field("sporder", pa.string()),
+        pa.field("state", pa.string()),
+        pa.field("puma", pa.string()),
+        pa.field("age", pa.int32()),
+        pa.field("sex", pa.string()),
+        pa.field("rac1p", pa.string()),
+        pa.field("hisp", pa.string()),
+        pa.field("schl", pa.string()),
+        pa.field("esr", pa.string()),
+        pa.field("occp", pa.string()),
+        pa.field("relationship", pa.string()),
+        pa.field("pwgtp", pa.int32()),
+        pa.field("replicate_weights", pa.list_(pa.int32())),
+        pa.field("source_sha256", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Code:
+    """A text column: `field` of the table, names in the header, form, and whether "" is legal.
+
+    `width` is the number of digits where the code is zero-padded.
+    """
+
+    field: str
+    names: tuple[str, ...]
+    pattern: str
+    form: str
+    empty: bool = False
+    width: int | None = None
+    required: bool = True
+
+    def accepts(self, value: str) -> bool:
+        return (self.empty and not value) or bool(re.fullmatch(self.pattern, value))
+
+
+def _digits(field: str, *names: str, n: int, empty: bool = True, required: bool = True) -> Code:
+    words = {2: "two digits", 4: "four digits", 5: "five digits"}
+    return Code(field, names, f"[0-9]{{{n}}}", words[n], empty, n, required)
+
+
+CODES = (
+    Code(
+        "serialno",
+        ("SERIALNO",),
+        "[0-9]{4}(?:HU|GQ)[0-9]{7}|[0-9]{13}|[0-9]{7}",
+        "the survey year, HU or GQ, and seven digits",
+    ),
+    _digits("sporder", "SPORDER", n=2, empty=False),
+    _digits("state", "ST", "STATE", n=2, empty=False),
+    _digits("puma", "PUMA", n=5),
+    Code("sex", ("SEX",), "[12]", "1 or 2"),
+    Code("rac1p", ("RAC1P",), "[1-9]", "1 to 9", empty=True),
+    _digits("hisp", "HISP", n=2),
+    _digits("schl", "SCHL", n=2),
+    Code("esr", ("ESR",), "[1-6]", "1 to 6", empty=True),
+    _digits("occp", "OCCP", n=4),
+    _digits("relationship", "RELP", "RELSHIPP", n=2, required=False),
+)
+KEY_FIELDS = ("serialno", "sporder", "state")
+NUMBERS = {"age": "AGEP", "pwgtp": "PWGTP"}
+
+
+def serial_year(serialno: str) -> int | None:
+    """The survey year that SERIALNO begins with (2017 and later), else None."""
+    found = re.fullmatch(r"(20[0-9]{2})(?:(?:HU|GQ)[0-9]{7}|[0-9]{9})", serialno)
+    return int(found.group(1)) if found else None

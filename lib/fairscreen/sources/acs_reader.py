@@ -1,0 +1,377 @@
+"""Read ACS PUMS person files as the Census Bureau ships them, streamed from the zip.
+
+Arrow parses; it says little about what is wrong. So whatever Arrow or a check refuses is read a
+second time, slowly, by `acs_diagnose`, which finds the line and the column.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+from numpy.typing import NDArray
+
+from fairscreen.errors import InputError
+from fairscreen.sources import archive
+from fairscreen.sources.acs_layout import (
+    CODES,
+    KEY_FIELDS,
+    NUMBERS,
+    REPLICATES,
+    SCHEMA,
+    serial_year,
+)
+
+OFFICIAL = "Give the person zip as the Census Bureau ships it (such as csv_pwy.zip)."
+MAX_LINE = 1 << 20
+_BLOCK = 4 << 20
+
+
+@dataclass(frozen=True)
+class Member:
+    """One person CSV inside a zip, as its header and first row show it.
+
+    columns        header in file order, upper case.
+    state_column   ST or STATE. relationship_column  RELP, RELSHIPP or None.
+    vintage        survey year. vintage_given  it was given, not read from SERIALNO.
+    size           uncompressed bytes.
+    """
+
+    path: str
+    member: str
+    columns: tuple[str, ...]
+    state_column: str
+    relationship_column: str | None
+    has_replicate_weights: bool
+    vintage: int
+    vintage_given: bool
+    size: int
+
+    @property
+    def label(self) -> str:
+        """FILE/MEMBER without folders, for results and notes."""
+        return f"{Path(self.path).name}/{self.member}"
+
+    @property
+    def where(self) -> str:
+        return f"{self.path}, {self.member}"
+
+    def names(self) -> dict[str, str]:
+        """Table field: header column, for the text columns that this file has."""
+        pairs = {c.field: next((n for n in c.names if n in self.columns), None) for c in CODES}
+        return {field: name for field, name in pairs.items() if name}
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What one pass over a member's bytes gives.
+
+    sha256  of the uncompressed bytes. rows  people. states  FIPS codes.
+    keys    (rows,) int64, sorted: (SERIALNO, SPORDER) packed, see `person_keys`.
+    """
+
+    sha256: str
+    rows: int
+    states: frozenset[str]
+    keys: NDArray[np.int64]
+
+
+class RefusedError(Exception):
+    """Arrow or a check refused the content; `acs_diagnose` finds out where."""
+
+
+def inspect(path: str | Path, *, vintage: int | None = None) -> list[Member]:
+    """The person CSVs of a zip, in name order; reads each one's header and first row only.
+
+    `vintage` overrides the survey year that SERIALNO begins with.
+    Raises InputError naming file, member, line or column.
+    """
+    file = Path(path).expanduser().absolute()
+    if file.is_dir():
+        raise InputError(str(file), "is a folder", "Give the zip files in it.")
+    if not file.exists():
+        raise InputError(str(file), "does not exist", "Check the path; give the Bureau's zip.")
+    with file.open("rb") as stream:
+        magic = stream.read(4)
+    if magic[:2] != b"PK":
+        raise InputError(str(file), "is not a zip", OFFICIAL)
+    damaged = "Download the file again."
+    found = []
+    with archive.opened(file, damaged) as bundle:
+        names = sorted(n for n in archive.members(bundle) if n.lower().endswith(".csv"))
+        if not names:
+            raise InputError(str(file), "holds no CSV file", OFFICIAL)
+        twice = [n for n, count in Counter(names).items() if count > 1]
+        if twice:
+            raise InputError(f"{file}, {twice[0]}", "is in the zip twice", OFFICIAL)
+        for name in names:
+            with archive.streamed(bundle, file, name, damaged) as stream:
+                size = bundle.getinfo(name).file_size
+                found.append(_inspect_member(str(file), name, stream, size, vintage))
+    return found
+
+
+def _inspect_member(
+    path: str, name: str, stream: IO[bytes], size: int, vintage: int | None
+) -> Member:
+    where = f"{path}, {name}"
+    header = _text(stream, where, 1).removeprefix("\ufeff")
+    columns = tuple(c.strip().upper() for c in next(csv.reader([header]), []))
+    if not header.strip():
+        raise InputError(where, "is empty", OFFICIAL)
+    if len(columns) == 1:
+        other = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+        for mark, words in other.items():
+            if mark in header:
+                problem = f"the header is separated by {words}, not by commas"
+                raise InputError(f"{where}, line 1", problem, OFFICIAL)
+    _check_header(where, archive.basename(name), columns)
+    line, number = "", 1
+    while not line.strip():
+        number += 1
+        line = _text(stream, where, number)
+        if not line:
+            problem = "holds a header and no people"
+            raise InputError(where, problem, "Give a complete person file.")
+    row = next(csv.reader([line]))
+    serial = columns.index("SERIALNO")
+    serialno = row[serial] if serial < len(row) else ""
+    year = vintage or serial_year(serialno)
+    if year is None:
+        raise InputError(
+            f"{where}, line {number}, column SERIALNO",
+            f"'{serialno}' does not begin with the survey year",
+            "Give the year of the file with --vintage.",
+        )
+    return Member(
+        path=path,
+        member=name,
+        columns=columns,
+        state_column="ST" if "ST" in columns else "STATE",
+        relationship_column=next((c for c in ("RELP", "RELSHIPP") if c in columns), None),
+        has_replicate_weights=REPLICATES[0] in columns,
+        vintage=year,
+        vintage_given=vintage is not None,
+        size=size,
+    )
+
+
+def _text(stream: IO[bytes], where: str, number: int) -> str:
+    """The next line, decoded, without its end; "" at the end of the file (or an empty line)."""
+    raw = stream.readline(MAX_LINE)
+    if len(raw) == MAX_LINE:
+        problem = "is longer than a megabyte; this is no person file"
+        raise InputError(f"{where}, line {number}", problem, OFFICIAL)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"byte {error.start + 1} is not UTF-8"
+        raise InputError(f"{where}, line {number}", problem, OFFICIAL) from None
+    return text if text.strip("\r\n") == "" else text.rstrip("\r\n")
+
+
+def _check_header(where: str, name: str, columns: Sequence[str]) -> None:
+    housing = name.lower().startswith("psam_h") or ("WGTP" in columns and "PWGTP" not in columns)
+    if housing:
+        problem = "this is a housing file; people are in the person file"
+        raise InputError(where, problem, OFFICIAL)
+    twice = [c for c, count in Counter(columns).items() if count > 1]
+    if twice:
+        problem = "the header names this column twice"
+        raise InputError(f"{where}, line 1, column {twice[0] or '(no name)'}", problem, OFFICIAL)
+    needed = [c.names for c in CODES if c.required] + [(n,) for n in NUMBERS.values()]
+    for names in needed:
+        if not set(names) & set(columns):
+            wanted = " or ".join(names)
+            raise InputError(where, f"column {wanted} is missing", OFFICIAL)
+        if len(set(names) & set(columns)) > 1:
+            problem = f"columns {' and '.join(names)} are both there; only one can be the state"
+            raise InputError(where, problem, OFFICIAL)
+    present = [c for c in REPLICATES if c in columns]
+    if present and len(present) < len(REPLICATES):
+        missing = next(c for c in REPLICATES if c not in columns)
+        problem = f"has {len(present)} of the 80 replicate weights; {missing} is missing"
+        raise InputError(where, problem, "Give all 80 or none of them.")
+
+
+class _Tee:
+    """A byte stream that hashes what passes and checks that it is UTF-8."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._sha = stream, hashlib.sha256()
+        self._decoder, self._whole = codecs.getincrementaldecoder("utf-8")(), True
+        self.closed = False
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._stream.read(size)
+        self._sha.update(block)
+        if not (self._whole and block.isascii()):
+            self._decoder.decode(block, final=not block)
+            self._whole = self._decoder.getstate()[0] == b""
+        return block
+
+    def finish(self) -> str:
+        """Read what is left (the zip's checksum is compared at the very end); the hash."""
+        while self.read(_BLOCK):
+            pass
+        return self._sha.hexdigest()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def scan(member: Member) -> Scan:
+    """One pass over the bytes: hash, encoding, checksum, people and states."""
+    fields = {f: n for f, n in member.names().items() if f in KEY_FIELDS}
+    rows, states, keys = 0, set[str](), []
+    with _diagnosed(member), _stream(member) as stream:
+        tee = _Tee(stream)
+        for batch in _parsed(member, tee, list(fields.values())):
+            _check_codes(member, batch)
+            serial, order, state = (batch.column(fields[f]) for f in KEY_FIELDS)
+            keys.append(person_keys(serial, order))
+            states.update(pc.unique(state).to_pylist())
+            rows += batch.num_rows
+        sha = tee.finish()
+    return Scan(sha, rows, frozenset(states), np.sort(np.concatenate(keys)))
+
+
+def batches(
+    member: Member, *, sha256: str | None = None, batch_bytes: int = _BLOCK
+) -> Iterator[pa.RecordBatch]:
+    """The people of a member as record batches with the columns of table acs_person.
+
+    `sha256` of the member where `scan` already gave it; else one more pass over the bytes.
+    Raises InputError naming file, member, line and column.
+    """
+    digest = sha256 or scan(member).sha256
+    names = member.names()
+    columns = [*names.values(), *NUMBERS.values()]
+    columns += REPLICATES if member.has_replicate_weights else ()
+    with _diagnosed(member), _stream(member) as stream:
+        for batch in _parsed(member, _Tee(stream), columns, batch_bytes):
+            _check_codes(member, batch)
+            yield _as_table(member, batch, names, digest)
+
+
+@contextmanager
+def _stream(member: Member) -> Iterator[IO[bytes]]:
+    path, again = Path(member.path), "Download the file again."
+    with (
+        archive.opened(path, again) as bundle,
+        archive.streamed(bundle, path, member.member, again) as stream,
+    ):
+        yield stream
+
+
+@contextmanager
+def _diagnosed(member: Member) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowInvalid, UnicodeDecodeError, RefusedError) as error:
+        from fairscreen.sources.acs_diagnose import diagnose
+
+        raise diagnose(member, str(error)) from None
+
+
+def _parsed(
+    member: Member, source: _Tee, columns: Sequence[str], block: int = _BLOCK
+) -> Iterator[pa.RecordBatch]:
+    numbers = {*NUMBERS.values(), *REPLICATES}
+    reader = pacsv.open_csv(
+        source,
+        read_options=pacsv.ReadOptions(
+            column_names=member.columns, skip_rows=1, block_size=block, use_threads=False
+        ),
+        convert_options=pacsv.ConvertOptions(
+            include_columns=list(columns),
+            column_types={c: pa.int32() if c in numbers else pa.string() for c in columns},
+            null_values=[""],
+            strings_can_be_null=True,
+            check_utf8=True,
+        ),
+    )
+    for batch in reader:
+        if batch.num_rows:
+            yield batch
+
+
+def _check_codes(member: Member, batch: pa.RecordBatch) -> None:
+    names = member.names()
+    for code in CODES:
+        name = names.get(code.field)
+        if name is None or name not in batch.schema.names:
+            continue
+        column = batch.column(name)
+        good = pc.match_substring_regex(column, f"^(?:{code.pattern})$")
+        if (column.null_count and not code.empty) or pc.all(good).as_py() is False:
+            raise RefusedError(name)
+    for name in (*NUMBERS.values(), *REPLICATES):
+        if name in batch.schema.names and batch.column(name).null_count:
+            raise RefusedError(name)
+    if "AGEP" in batch.schema.names and pc.min(batch.column("AGEP")).as_py() < 0:
+        raise RefusedError("AGEP")
+    serial = batch.column("SERIALNO")
+    dated = serial.filter(pc.greater(pc.utf8_length(serial), 7))
+    for year in pc.unique(pc.utf8_slice_codeunits(dated, 0, 4)).to_pylist():
+        if not year_fits(member, int(year)):
+            raise RefusedError("SERIALNO")
+
+
+def year_fits(member: Member, year: int) -> bool:
+    """Whether a row of this year belongs: pooled files only where the vintage was given."""
+    return member.vintage - (4 if member.vintage_given else 0) <= year <= member.vintage
+
+
+def _as_table(
+    member: Member, batch: pa.RecordBatch, names: dict[str, str], sha256: str
+) -> pa.RecordBatch:
+    n = batch.num_rows
+    values: dict[str, pa.Array] = {f: batch.column(name) for f, name in names.items()}
+    values |= {f: batch.column(name) for f, name in NUMBERS.items()}
+    values["vintage"] = pa.repeat(pa.scalar(member.vintage, pa.int32()), n)
+    values["source_sha256"] = pa.repeat(sha256, n)
+    if member.has_replicate_weights:
+        grid = np.column_stack([batch.column(c).to_numpy() for c in REPLICATES])
+        offsets = pa.array(np.arange(n + 1, dtype=np.int32) * len(REPLICATES))
+        flat = pa.array(grid.reshape(-1))
+        values["replicate_weights"] = pa.ListArray.from_arrays(offsets, flat)
+    arrays = [
+        values[f.name].cast(f.type) if f.name in values else pa.nulls(n, f.type) for f in SCHEMA
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
+
+
+def person_keys(serialno: pa.Array, sporder: pa.Array) -> NDArray[np.int64]:
+    """(SERIALNO, SPORDER) as one integer, without loss: kind, up to 13 digits, two digits."""
+    digits = pc.replace_substring_regex(serialno, "HU|GQ", "").cast(pa.int64())
+    kind = pc.add(
+        pc.match_substring(serialno, "HU").cast(pa.int64()),
+        pc.multiply(pc.match_substring(serialno, "GQ").cast(pa.int64()), 2),
+    )
+    packed = pc.add(pc.multiply(kind, 10**13), digits)
+    keys = pc.add(pc.multiply(packed, 100), sporder.cast(pa.int64()))
+    return np.asarray(keys.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def person_name(key: int) -> str:
+    """The key as people write it: `SERIALNO 2018HU0000001, SPORDER 01`."""
+    packed, order = divmod(int(key), 100)
+    kind, digits = divmod(packed, 10**13)
+    text = f"{digits:013d}"
+    serial = text if kind == 0 else f"{text[2:6]}{('', 'HU', 'GQ')[kind]}{text[6:]}"
+    return f"SERIALNO {serial}, SPORDER {order:02d}"
