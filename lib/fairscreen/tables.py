@@ -83,8 +83,8 @@ class Warehouse:
         """Create the table with its constraints, unless it is there."""
         if name in self._ready:
             return
-        create, *constraints = ddl_statements(name)
         target = self.identifier(name)
+        create, *constraints = ddl_statements(name)
         fresh = not self.exists(name)
         if fresh:
             self.spark.sql(_renamed(create, name, target))

@@ -1,0 +1,87 @@
+"""The warehouse: schemas from sql/ddl, each write one transaction, names for SQL."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fairscreen import resources
+from fairscreen.errors import InputError
+from fairscreen.tables import Warehouse, ddl_names, ddl_statements
+
+TEXT = "text/plain; charset=utf-8"
+
+
+def _content(warehouse: Warehouse, *keys: str):
+    records = [{"content_key": k, "media_type": TEXT, "text": f"text of {k}"} for k in keys]
+    return warehouse.rows("contents", records)
+
+
+def test_every_ddl_file_says_its_grain_and_names_its_columns() -> None:
+    for name in ddl_names():
+        text = resources.path("sql", "ddl", f"{name}.sql").read_text(encoding="utf-8")
+        grain = re.search(r"^-- One row per: (.+)$", text, re.M)
+        assert grain, name
+        create = ddl_statements(name)[0]
+        for column in re.split(r",\s*", grain.group(1)):
+            assert re.search(rf"^\s+{column}\s", create, re.M), f"{name}.{column}"
+
+
+def test_the_same_transaction_again_writes_nothing(warehouse: Warehouse) -> None:
+    warehouse.append("contents", _content(warehouse, "a"), transaction="t/1")
+    warehouse.append("contents", _content(warehouse, "a"), transaction="t/1")
+    assert warehouse.read("contents").count() == 1
+
+
+def test_replace_touches_only_its_rows(warehouse: Warehouse) -> None:
+    warehouse.append("contents", _content(warehouse, "a", "b"), transaction="t/1")
+    before = warehouse.version("contents")
+    warehouse.replace("contents", _content(warehouse, "b"), where="content_key = 'b'")
+    warehouse.replace("contents", _content(warehouse), where="content_key = 'a'")
+    assert [r["content_key"] for r in warehouse.read("contents").collect()] == ["b"]
+    assert warehouse.read("contents", version=before).count() == 2
+
+
+def test_insert_new_keeps_what_is_there(warehouse: Warehouse) -> None:
+    warehouse.append("contents", _content(warehouse, "a"), transaction="t/1")
+    changed = warehouse.rows(
+        "contents",
+        [{"content_key": k, "media_type": TEXT, "text": "new"} for k in ("a", "b")],
+    )
+    warehouse.insert_new("contents", changed, keys=["content_key"])
+    rows = {r["content_key"]: r["text"] for r in warehouse.read("contents").collect()}
+    assert rows == {"a": "text of a", "b": "new"}
+
+
+def test_constraints_hold(warehouse: Warehouse) -> None:
+    row = {
+        "audit_id": "a", "request_id": "r", "document_id": "d", "applicant_id": "p", "job": "j",
+        "document_format": "text", "model": "m", "replicate": 0, "call_key": "c",
+        "parser": "p/1", "outcome": "ok", "reason": None, "score": None,
+    }  # fmt: skip
+    with pytest.raises(Exception, match="score_iff_ok"):
+        warehouse.append("scores", warehouse.rows("scores", [row]), transaction="t/1")
+    assert warehouse.read("scores").count() == 0
+
+
+def test_nan_never_enters(warehouse: Warehouse) -> None:
+    with pytest.raises(ValueError, match=r"estimates\.estimate is NaN"):
+        warehouse.rows("estimates", [{"estimate": float("nan")}])
+
+
+def test_missing_and_unknown_columns_are_named(warehouse: Warehouse) -> None:
+    rows = _content(warehouse, "a").drop("text").selectExpr("*", "1 AS more")
+    with pytest.raises(ValueError, match=r"missing \['text'\], unknown \['more'\]"):
+        warehouse.append("contents", rows, transaction="t/1")
+
+
+def test_unknown_table_is_a_clear_error(warehouse: Warehouse) -> None:
+    with pytest.raises(InputError, match="table score: is not a table of fairscreen"):
+        warehouse.read("score")
+
+
+def test_bare_names_work_in_sql(spark, warehouse: Warehouse) -> None:
+    warehouse.append("contents", _content(warehouse, "a"), transaction="t/1")
+    assert warehouse.register() == ["contents"]
+    assert spark.sql("SELECT count(*) AS n FROM contents").collect()[0]["n"] == 1
