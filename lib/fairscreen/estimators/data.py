@@ -1,0 +1,245 @@
+"""Input of the path-specific estimators: sums of a score over cells of people.
+
+A cell holds people who agree on X, Z, R, B, on their folds, weight and cluster. Sums of Y and Y^2
+are all that the estimators need of the score, so a cell is as good as its rows; a row is a cell
+with n = 1. Cells add: concatenating two inputs (`+`) is the input of all their people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairscreen import random
+from fairscreen.errors import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int8]
+
+OTHER = -1  # code of X for groups outside the contrast
+
+_OPTIONAL = ("cluster", "p_z", "p_rz", "p_brz", "p_contrast")
+
+
+@dataclass(frozen=True, eq=False)
+class PathData:
+    """Cells of people, C of them; checked when built.
+
+    x        (C,) int8: 1 = x1, 0 = x0, -1 = another group (it stays in P(Z)).
+    z, r, b  (C, k) int64: codes >= 0 of confounders, redlining and business mediators. Each may
+             be empty (k = 0).
+    n        (C,) int64: people in the cell, at least 1.
+    w        (C,) float64 > 0: weight of each person of the cell. The effects are those of the
+             weighted population, and every nuisance is fitted under the weights; so weights may
+             depend on Z alone (standardisation to another P(Z)) or on everything (a survey).
+    sum_y, sum_yy  (C,) float64: sums of the score and of its square over the cell's people.
+    fold     (C, K) int64: fold of the cell in each of K repeats of cross-fitting.
+    cluster  (C,) int64 or None: people of one cluster are not independent.
+    p_z, p_rz, p_brz  (C,) or None: known P(x1 | ., X in {x1, x0}) given Z; R, Z; B, R, Z. Used
+             when the options ask for known propensities.
+    p_contrast  (C,) or None: known P(X in {x1, x0} | Z). None: fitted where other groups exist.
+
+    Raises InputError naming the array that is wrong.
+    """
+
+    x: NDArray[np.int8]
+    z: Ints
+    r: Ints
+    b: Ints
+    n: Ints
+    w: Floats
+    sum_y: Floats
+    sum_yy: Floats
+    fold: Ints
+    cluster: Ints | None = None
+    p_z: Floats | None = None
+    p_rz: Floats | None = None
+    p_brz: Floats | None = None
+    p_contrast: Floats | None = None
+
+    def __post_init__(self) -> None:
+        x = _whole("x", self.x, 1)
+        if not np.isin(x, (OTHER, 0, 1)).all():
+            raise _bad("x", "holds a code other than 1, 0 and -1", "Code x1 as 1, x0 as 0.")
+        object.__setattr__(self, "x", x.astype(np.int8))
+        cells = len(x)
+        for name, dim in (("z", 2), ("r", 2), ("b", 2), ("n", 1), ("fold", 2)):
+            values = _whole(name, getattr(self, name), dim, cells)
+            least = 1 if name == "n" else 0
+            if (values < least).any():
+                raise _bad(name, f"holds a value below {least}", "Correct these cells.")
+            object.__setattr__(self, name, values)
+        if self.fold.shape[1] == 0:
+            raise _bad("fold", "has no column", "Give one column of folds per repeat.")
+        for name in ("w", "sum_y", "sum_yy"):
+            object.__setattr__(self, name, _number(name, getattr(self, name), cells))
+        if (self.w <= 0).any():
+            raise _bad("w", "holds a weight that is not above 0", "Leave these people out.")
+        # Cauchy-Schwarz, up to rounding: a sum of squares below it belongs to other rows.
+        square = self.sum_y**2 / self.n
+        if (self.sum_yy < square - 1e-9 * (1.0 + square)).any():
+            raise _bad("sum_yy", "is below sum_y^2 / n", "Sum the squares of the same scores.")
+        if self.cluster is not None:
+            object.__setattr__(self, "cluster", _whole("cluster", self.cluster, 1, cells))
+        for name in _OPTIONAL[1:]:
+            if (given := getattr(self, name)) is None:
+                continue
+            p = _number(name, given, cells)
+            if (p < 0).any() or (p > 1).any():
+                raise _bad(name, "holds a probability outside [0, 1]", "Correct these cells.")
+            object.__setattr__(self, name, p)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __add__(self, other: PathData) -> PathData:
+        """All cells of both; InputError where one has an array or a column the other lacks."""
+        parts: dict[str, Any] = {}
+        for field in fields(self):
+            a, b = getattr(self, field.name), getattr(other, field.name)
+            if (a is None) != (b is None):
+                raise _bad(field.name, "is given on one side only", "Give it on both or neither.")
+            if a is not None and a.shape[1:] != b.shape[1:]:
+                raise _bad(field.name, "has unlike columns on the two sides", "Align them.")
+            parts[field.name] = None if a is None else np.concatenate([a, b])
+        return PathData(**parts)
+
+    def take(self, order: Ints) -> PathData:
+        """The cells at `order`, in that order."""
+        picked = {
+            f.name: getattr(self, f.name)[order]
+            for f in fields(self)
+            if getattr(self, f.name) is not None
+        }
+        return replace(self, **picked)
+
+    def order(self) -> Ints:
+        """The order of cells by key, so that no result depends on the order of arrival."""
+        keys: list[NDArray[Any]] = []
+        for field in fields(self):
+            values = getattr(self, field.name)
+            if values is not None:
+                keys += [values] if values.ndim == 1 else list(values.T)
+        return np.lexsort(keys[::-1]).astype(np.int64)
+
+    @classmethod
+    def from_rows(
+        cls,
+        *,
+        x: ArrayLike,
+        z: ArrayLike,
+        r: ArrayLike,
+        b: ArrayLike,
+        y: ArrayLike,
+        fold: ArrayLike,
+        w: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        p_z: ArrayLike | None = None,
+        p_rz: ArrayLike | None = None,
+        p_brz: ArrayLike | None = None,
+        p_contrast: ArrayLike | None = None,
+        cells: bool = True,
+    ) -> PathData:
+        """From one row per person: y (N,), fold (N,) or (N, K), the rest as in the class.
+
+        Rows that agree on everything but y become one cell; `cells=False` keeps each row.
+        """
+        score = np.asarray(y)
+        rows = len(score)
+        given = dict(zip(_OPTIONAL, (cluster, p_z, p_rz, p_brz, p_contrast), strict=True))
+        data = cls(
+            x=_array(x), z=_columns(z, rows), r=_columns(r, rows), b=_columns(b, rows),
+            n=np.ones(rows, dtype=np.int64), w=np.ones(rows) if w is None else _array(w),
+            sum_y=_number("y", score, rows), sum_yy=_number("y", score, rows) ** 2,
+            fold=_columns(fold, rows),
+            **{name: None if v is None else _array(v) for name, v in given.items()},
+        )  # fmt: skip
+        return data.grouped() if cells else data
+
+    def grouped(self) -> PathData:
+        """The same people with equal cells merged, in key order."""
+        names = [f.name for f in fields(self) if f.name not in ("n", "sum_y", "sum_yy")]
+        data = self.take(self.order())
+        new = np.zeros(len(data), dtype=bool)
+        new[:1] = True
+        for name in names:
+            values = getattr(data, name)
+            if values is not None:
+                differs = values[1:] != values[:-1]
+                new[1:] |= differs if values.ndim == 1 else differs.any(axis=1)
+        at = np.cumsum(new) - 1
+        merged = data.take(np.flatnonzero(new).astype(np.int64))
+        return replace(
+            merged,
+            n=totals(at, data.n, len(merged)).astype(np.int64),
+            sum_y=totals(at, data.sum_y, len(merged)),
+            sum_yy=totals(at, data.sum_yy, len(merged)),
+        )
+
+
+def totals(at: Ints, values: Floats | Ints, length: int) -> Floats:
+    """Sums (length,) of values (C,) that share an index in `at` (C,)."""
+    return np.bincount(at, weights=values, minlength=length).astype(np.float64)
+
+
+def assign_folds(seed: int | str, keys: Sequence[str], folds: int, repeats: int) -> Ints:
+    """Folds (N, repeats) by hash of the key, which should name the surveyed person.
+
+    Rows of one person then share a fold, and a fold does not depend on who else is there.
+    """
+    columns = [random.integers(seed, f"fold/{k}", keys, folds) for k in range(repeats)]
+    return np.stack(columns, axis=1)
+
+
+def _bad(name: str, problem: str, remedy: str) -> InputError:
+    return InputError(f"array {name}", problem, remedy)
+
+
+def _array(values: ArrayLike) -> NDArray[Any]:
+    return np.asarray(values)
+
+
+def _columns(values: ArrayLike, rows: int) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.size == 0 and rows:
+        return np.zeros((rows, 0), dtype=np.int64)
+    return array[:, None] if array.ndim == 1 else array
+
+
+def _shape(name: str, array: NDArray[Any], dim: int, cells: int | None) -> None:
+    if array.ndim != dim:
+        raise _bad(name, f"has {array.ndim} dimensions", f"Give {dim}.")
+    if cells is not None and len(array) != cells:
+        raise _bad(name, f"has {len(array)} cells where x has {cells}", "Give one per cell.")
+
+
+def _number(name: str, values: ArrayLike, cells: int) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _bad(name, "holds a value that is no number", "Correct these cells.") from None
+    _shape(name, array, 1, cells)
+    if not np.isfinite(array).all():
+        first = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise _bad(name, f"is not finite at index {first}", "Leave such people out and count them.")
+    return array
+
+
+def _whole(name: str, values: ArrayLike, dim: int, cells: int | None = None) -> Ints:
+    array = np.asarray(values)
+    _shape(name, array, dim, cells)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_:
+        raise _bad(name, "holds a value that is no number", "Give integer codes.")
+    if not np.isfinite(array).all():
+        raise _bad(name, "holds a value that is not finite", "Give integer codes.")
+    whole = array.astype(np.int64)
+    if (whole != array).any():
+        raise _bad(name, "holds a value that is no whole number", "Give integer codes.")
+    return whole

@@ -1,0 +1,104 @@
+"""When an effect is not computable: nothing to fit, or weights that rest on too few people."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from fairscreen.estimators.data import Floats, PathData
+from fairscreen.estimators.influence import unit_totals
+from fairscreen.estimators.results import OverlapRow
+
+
+class Rules(Protocol):
+    """The options that decide; see PathOptions."""
+
+    @property
+    def min_effective_n(self) -> float: ...
+    @property
+    def max_unit_share(self) -> float: ...
+    @property
+    def max_clipped_share(self) -> float: ...
+
+
+# Spread of the scores, relative to their size, below which they are the same number.
+_CONSTANT = 1e-7
+
+
+def overlap_row(
+    data: PathData, weight_set: str, weight: Floats, clipped_share: float, rules: Rules
+) -> OverlapRow:
+    """Diagnostics of unclipped weights (C,), 0 for people of the other group.
+
+    Effective size and shares are over units: clusters where given, else people. Clipped weights
+    would look comfortable exactly where the clip hides the problem, so they are never used here.
+    """
+    carriers = weight > 0
+    n = int(data.n[carriers].sum())
+    if n == 0:
+        return OverlapRow(weight_set, 0, 0.0, 0.0, None, None, None, "nobody carries a weight")
+    infinite = np.isinf(weight)
+    if infinite.any():
+        # The limit: the people with infinite weight hold all of it, in equal parts.
+        holders = float(data.n[infinite].sum())
+        mean, largest, effective, share = None, None, holders, 1.0 / holders
+        broken = [f"a propensity is 0 for {holders:.0f}"]
+    else:
+        totals, count = unit_totals(data, weight)
+        whole = float((totals * count).sum())
+        effective = whole**2 / float((totals**2 * count).sum())
+        share = float(totals.max()) / whole
+        mean = whole / float((data.n * data.w).sum())
+        largest = float(weight.max())
+        broken = []
+    if effective < rules.min_effective_n:
+        broken.append(f"effective n {_down(effective)} < {rules.min_effective_n:g}")
+    if share > rules.max_unit_share:
+        broken.append(f"one unit holds {share:.1%} > {rules.max_unit_share:.1%} of the weight")
+    if clipped_share > rules.max_clipped_share:
+        broken.append(f"{clipped_share:.1%} > {rules.max_clipped_share:.1%} clipped")
+    verdict = ", ".join(broken) or "ok"
+    return OverlapRow(weight_set, n, mean, effective, largest, share, clipped_share, verdict)
+
+
+def clipped_share(data: PathData, raw: Floats, clipped: Floats) -> float:
+    """Share of the carriers whose weight the clip lowers.
+
+    A clip that raises a weight near 0 hides nobody, and is not counted.
+    """
+    carriers = raw > 0
+    lowered = carriers & (raw > clipped * (1 + 1e-9))
+    people = float(data.n[carriers].sum())
+    return float(data.n[lowered].sum()) / people if people else 0.0
+
+
+def _down(value: float) -> str:
+    """29.97 reads "29.9", never "30": the text must not contradict the rule."""
+    return f"{np.floor(value * 10) / 10:g}"
+
+
+def impossible(data: PathData) -> str | None:
+    """Why no effect of these data can be computed, or None."""
+    n = int(data.n.sum())
+    for code, name in ((1, "x1"), (0, "x0")):
+        if not (data.x == code).any():
+            return f"no applicant of group {name}"
+    for k, fold in enumerate(data.fold.T):
+        names = np.unique(fold)
+        if len(names) < 2:
+            return f"repeat {k + 1} has one fold; cross-fitting needs two"
+        if n < len(names):
+            return f"{n} applicants for {len(names)} folds"
+        for code, name in ((1, "x1"), (0, "x0")):
+            homes = np.unique(fold[data.x == code])
+            if len(homes) == 1:
+                return f"all applicants of group {name} are in one fold; none is left to train on"
+    if data.cluster is not None and len(np.unique(data.cluster)) < 2:
+        return "one cluster gives no standard error"
+    mean = data.sum_y / data.n
+    low, high = float(mean.min()), float(mean.max())
+    inner = float(np.sqrt(np.maximum(data.sum_yy / data.n - mean**2, 0.0)).max())
+    if max(high - low, inner) <= _CONSTANT * max(abs(low), abs(high)):
+        return f"all scores are {low:g}: without variation there is no standard error"
+    return None
