@@ -122,6 +122,7 @@ class Scoring(Settings):
     wave_size: int = Field(ge=1)
     segment_size: int = Field(ge=1)  # replies per journal file
     where: Literal["executors", "driver"]
+    journal: str | None = None  # folder of driver and executors; null = inside the warehouse
 
 
 class Contrast(Settings):

@@ -53,6 +53,11 @@ class Warehouse:
             self.root = str(Path(root).expanduser().resolve())
         self._ready: set[str] = set()
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether `root` is a folder that Python can write to (no catalog, no object store)."""
+        return self._catalog is None and "://" not in self.root
+
     def identifier(self, name: str) -> str:
         """How SQL names the table in this session."""
         if name not in ddl_names():
