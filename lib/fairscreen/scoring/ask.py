@@ -1,0 +1,171 @@
+"""Ask one wave. `ask_shard` is plain Python and runs alike in an executor and in the driver.
+
+Asking is one Spark action that returns counters and nothing else: it is never part of a query
+that may be evaluated twice. Replies go to the journal. A call that is in flight when its process
+is killed may be asked twice, once per kill; one that is durable never is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from fairscreen.errors import FairscreenError, InputError
+from fairscreen.scoring.calls import Call, Screener
+from fairscreen.scoring.journal import Record, ShardJournal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+COUNTERS = "shard INT, planned BIGINT, asked BIGINT, skipped BIGINT, stopped BOOLEAN"
+_COUNTERS = pa.schema(
+    [
+        ("shard", pa.int32()),
+        ("planned", pa.int64()),
+        ("asked", pa.int64()),
+        ("skipped", pa.int64()),
+        ("stopped", pa.bool_()),
+    ]
+)
+
+
+@dataclass
+class Counters:
+    """What one attempt at a shard did: `asked` were sent, `skipped` were in the journal."""
+
+    planned: int = 0
+    asked: int = 0
+    skipped: int = 0
+    stopped: bool = False
+
+
+def ask_shard(
+    calls: Iterable[Call],
+    screener: Screener,
+    segments: ShardJournal,
+    *,
+    segment_size: int,
+    stamp: Mapping[str, str],
+) -> Counters:
+    """Ask the calls of one shard that its journal lacks, `segment_size` at a time.
+
+    Every reply is written with `stamp` (model, model_version, wave_id). Where the screener
+    raises, what it answered before is written first. A `stop` file in the wave's folder ends the
+    shard between two groups.
+    """
+    counters = Counters()
+    done = segments.done()
+    stream = iter(calls)
+    while group := list(islice(stream, segment_size)):
+        counters.planned += len(group)
+        pending = [call for call in group if call.call_key not in done]
+        counters.skipped += len(group) - len(pending)
+        if counters.stopped or segments.stopped():
+            counters.stopped = True
+            continue
+        answered: list[Record] = []
+        try:
+            for key, reply in screener.ask(pending) if pending else ():
+                now = datetime.now(UTC).isoformat()
+                answered.append({"call_key": key, **asdict(reply), **stamp, "asked_at": now})
+        finally:
+            segments.write(answered)
+            counters.asked += len(answered)
+    return counters
+
+
+@dataclass(frozen=True)
+class Asking:
+    """All that a worker needs; goes to it inside the closure."""
+
+    journal: str
+    wave_id: str
+    segment_size: int
+    model: str  # as the screener calls itself, not as the audit does
+    model_version: str
+    open: Callable[[], Screener]
+    needs_text: bool
+
+    def shard(self, shard: int, rows: Iterable[dict[str, Any]]) -> Counters:
+        return ask_shard(
+            (self._call(row) for row in rows),
+            self.open(),
+            ShardJournal(self.journal, self.wave_id, shard),
+            segment_size=self.segment_size,
+            stamp={
+                "model": self.model,
+                "model_version": self.model_version,
+                "wave_id": self.wave_id,
+            },
+        )
+
+    def _call(self, row: dict[str, Any]) -> Call:
+        if self.needs_text and (row["resume"] is None or row["prompt"] is None):
+            missing = row["content_key"] if row["resume"] is None else row["prompt_key"]
+            raise InputError(
+                f"table contents, content_key {missing}",
+                "a text that is to be sent is not there",
+                "Run `fairscreen render` with the same config, then score again.",
+            )
+        return Call(
+            call_key=row["call_key"],
+            resume=row["resume"],
+            prompt_key=row["prompt_key"],
+            prompt=row["prompt"],
+            payload=row["payload"],
+        )
+
+
+def require_no_speculation(spark: SparkSession) -> None:
+    """Speculative tasks ask every slow call twice: refuse, naming the setting."""
+    try:
+        value = spark.conf.get("spark.speculation", "false")
+    except Exception:  # serverless Spark refuses to show the setting, and does not speculate
+        return
+    if str(value).lower() == "true":
+        raise InputError(
+            "spark.speculation",
+            "is on, so slow calls would be asked twice",
+            "Set spark.speculation to false, or set scoring.where to driver.",
+        )
+
+
+def ask_wave(
+    planned: DataFrame, asking: Asking, *, shards: int, where: Literal["executors", "driver"]
+) -> list[Counters]:
+    """Ask the rows of one wave: columns of `waves`, with `resume` and `prompt`. One action."""
+    if where == "driver":
+        ordered = planned.sort("shard").toLocalIterator()
+        rows = (row.asDict() for row in ordered)
+        return [asking.shard(n, group) for n, group in groupby(rows, key=lambda r: int(r["shard"]))]
+    counted = planned.repartitionById(shards, "shard").mapInArrow(_worker(asking), COUNTERS)
+    return [
+        Counters(r["planned"], r["asked"], r["skipped"], r["stopped"]) for r in counted.collect()
+    ]
+
+
+def _worker(
+    asking: Asking,
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # One process asks with one thread: the pools of numeric libraries would fight for cores.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        rows = (row for batch in batches for row in batch.to_pylist())
+        try:
+            # A partition is one shard; a shard in two partitions would be asked twice.
+            for shard, group in groupby(rows, key=lambda r: int(r["shard"])):
+                c = asking.shard(shard, group)
+                row = {"shard": shard, **asdict(c)}
+                yield pa.RecordBatch.from_pylist([row], schema=_COUNTERS)
+        except InputError as error:
+            raise error.marked() from None
+        except FairscreenError as error:
+            raise RuntimeError(str(error)) from None
+
+    return work

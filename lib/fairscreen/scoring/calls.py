@@ -1,0 +1,84 @@
+"""What goes to a screener and what comes back: the types that every part of scoring shares.
+
+A `Kind` of screener says what its answers depend on (`identity`, part of every call key), which
+parts it is sent, and how its replies are parsed. A chat model is one more kind: `Screener.ask`
+yields replies in any order, so it may keep many requests in flight.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+Params = Mapping[str, Any]
+Transport = Literal["answered", "refused", "failed"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call as planned, with the texts that are sent. `payload` is what else is sent (JSON)."""
+
+    call_key: str
+    resume: str | None = None
+    prompt_key: str = ""
+    prompt: str | None = None
+    payload: str | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a call brought: the columns of `replies` that the screener knows."""
+
+    transport: Transport
+    reply: str | None = None
+    finish_reason: str | None = None
+    error: str | None = None
+    attempts: int = 1
+    latency_ms: float | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+class Screener(Protocol):
+    """A model that is ready to be asked, inside one worker process."""
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
+        """(call_key, reply) for each call, in any order, each as soon as it is there."""
+        ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of screener.
+
+    check     params -> None; ConfigError (with `where`) or MissingPartError, before any work
+    model     how it calls itself; the column `model` of `replies`
+    identity  params -> what its answers depend on besides what is sent; JSON-able
+    open      params -> a screener; runs in the worker, may be cached per process
+    parser    name of the parser in `scoring.parse`
+    version   params -> the model version written to `replies`
+    sends     "documents" (resume and job description) or "applicant" (structural features)
+    """
+
+    name: str
+    model: str
+    check: Callable[[Params, str], None]
+    identity: Callable[[Params], dict[str, Any]]
+    open: Callable[[Params], Screener]
+    parser: str
+    version: Callable[[Params], str]
+    sends: Literal["documents", "applicant"]
+
+
+def canonical(value: Any) -> str:
+    """Canonical JSON: sorted keys, no spaces, text as it is (UTF-8)."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def call_key(sent: str) -> str:
+    """Key of a call: first 128 bits of SHA-256 of the canonical JSON sent, 32 hex digits."""
+    return hashlib.sha256(sent.encode()).hexdigest()[:32]

@@ -1,0 +1,172 @@
+"""Where replies are durable before they are in a table.
+
+`<root>/<wave>/<shard>/<attempt>-<seq>.jsonl`: a segment holds one reply a line; its last line
+holds their count and the SHA-256 of the bytes before it. A segment is written once and fsynced:
+no append, no rename, no lock, so that any file system will do that driver and executors share.
+A torn segment has no valid last line and is ignored; its calls are asked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+_SUFFIX = ".jsonl"
+_STOP = "stop"
+_FOOTER_BYTES = 256
+
+Record = dict[str, Any]
+
+
+def write_segment(file: Path, records: Sequence[Record]) -> None:
+    """Write and fsync one segment. Raises FileExistsError where the name is taken."""
+    body = b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in records)
+    footer = {"count": len(records), "sha256": hashlib.sha256(body).hexdigest()}
+    with open(file, "xb") as out:
+        out.write(body + json.dumps(footer).encode() + b"\n")
+        out.flush()
+        os.fsync(out.fileno())
+    _sync_folder(file.parent)
+
+
+def read_segment(file: Path) -> list[Record] | None:
+    """The records of a segment, or None where it is torn, damaged or gone."""
+    try:
+        data = file.read_bytes()
+        body, footer = _split(data)
+        if footer["sha256"] != hashlib.sha256(body).hexdigest():
+            return None
+        records = [json.loads(line) for line in body.decode().split("\n")[:-1]]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+    return records if len(records) == footer["count"] else None
+
+
+def _split(data: bytes) -> tuple[bytes, Record]:
+    if not data.endswith(b"\n"):
+        raise ValueError("torn")
+    start = data.rfind(b"\n", 0, len(data) - 1) + 1
+    footer = json.loads(data[start:])
+    if not isinstance(footer, dict):
+        raise ValueError("no footer")
+    return data[:start], footer
+
+
+def footer_count(file: Path) -> int:
+    """Replies in a segment by its last line alone (for progress only); 0 where it is torn."""
+    try:
+        with open(file, "rb") as data:
+            size = data.seek(0, os.SEEK_END)
+            data.seek(max(0, size - _FOOTER_BYTES))
+            _, footer = _split(b"\n" + data.read())
+        return int(footer["count"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in the folder durable, where the file system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
+
+
+class WaveJournal:
+    """The journal of one wave, as driver and executors see it."""
+
+    def __init__(self, root: str | Path, wave_id: str) -> None:
+        self.wave_id = wave_id
+        self.folder = Path(root) / wave_id
+
+    def create(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _sync_folder(self.folder.parent)
+
+    def segments(self) -> list[Path]:
+        """All segments of all shards, torn ones too, by name."""
+        return sorted(self.folder.glob(f"*/*{_SUFFIX}"))
+
+    def stop(self) -> None:
+        """Ask the shards to write what is answered and return."""
+        self.create()
+        (self.folder / _STOP).touch()
+
+    def stopped(self) -> bool:
+        return (self.folder / _STOP).exists()
+
+    def delete(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class ShardJournal:
+    """One attempt at one shard: reads what earlier attempts left, writes segments of its own."""
+
+    def __init__(self, root: str | Path, wave_id: str, shard: int) -> None:
+        self._wave = WaveJournal(root, wave_id)
+        self.folder = self._wave.folder / str(shard)
+        self._attempt = uuid.uuid4().hex
+        self._seq = 0
+
+    def done(self) -> set[str]:
+        """Keys of the calls that are answered in this shard, by any attempt."""
+        return {r["call_key"] for s in self._segments() for r in read_segment(s) or ()}
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Make replies durable; nothing is written for none."""
+        if not records:
+            return
+        if not self.folder.is_dir():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _sync_folder(self._wave.folder)
+        write_segment(self.folder / f"{self._attempt}-{self._seq:06d}{_SUFFIX}", records)
+        self._seq += 1
+
+    def stopped(self) -> bool:
+        return self._wave.stopped()
+
+    def _segments(self) -> list[Path]:
+        return sorted(self.folder.glob(f"*{_SUFFIX}")) if self.folder.is_dir() else []
+
+
+class Meter:
+    """Counts the durable replies of a wave, reading each segment's last line once."""
+
+    def __init__(self, wave: WaveJournal) -> None:
+        self._wave = wave
+        self._seen: dict[Path, int] = {}
+
+    def done(self) -> int:
+        for segment in self._wave.segments():
+            # A segment being written counts 0 now, and is looked at again.
+            if not self._seen.get(segment):
+                self._seen[segment] = footer_count(segment)
+        return sum(self._seen.values())
+
+
+def waves_left(root: str | Path, prefix: str) -> list[WaveJournal]:
+    """Journals under `root` whose wave id starts with `prefix`, oldest first."""
+    folder = Path(root)
+    if not folder.is_dir():
+        return []
+    names = (f.name for f in folder.iterdir() if f.is_dir() and f.name.startswith(prefix))
+    return [WaveJournal(root, name) for name in sorted(names)]
+
+
+def records(segments: Iterable[Path]) -> Iterator[tuple[str, Record]]:
+    """(segment name, record) of the valid segments."""
+    for segment in segments:
+        for record in read_segment(segment) or ():
+            yield segment.name, record

@@ -1,0 +1,70 @@
+"""Which calls are pending, and a wave of them with a shard for each. Transforms only."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from fairscreen import random
+from fairscreen.config import Config
+
+
+def wave_prefix(audit_id: str) -> str:
+    """How the ids of an audit's waves start; no audit id holds a dot."""
+    return f"{audit_id}."
+
+
+def new_wave_id(audit_id: str) -> str:
+    """Never used before: Delta drops, without a word, rows under a transaction it has seen."""
+    return f"{wave_prefix(audit_id)}{datetime.now(UTC):%Y%m%dT%H%M%S}.{uuid.uuid4().hex}"
+
+
+def pending(requests: DataFrame, replies: DataFrame) -> DataFrame:
+    """One row per call that has no reply: call_key, model, content_key, prompt_key, payload.
+
+    Every reply is final here, failed ones too: asking those again is a wish of the user.
+    """
+    calls = requests.select("call_key", "model", "content_key", "prompt_key", "payload")
+    unanswered = calls.join(replies.select("call_key"), "call_key", "left_anti")
+    return unanswered.dropDuplicates(["call_key"])
+
+
+def plan(calls: DataFrame, cfg: Config, model: str, wave_id: str) -> DataFrame:
+    """At most `wave_size` pending calls of one model as rows of `waves`.
+
+    The shard is a hash of the call, modulo `shards`: the same on any number of partitions.
+    """
+    scoring = cfg.scoring
+    shard = sf.pmod(
+        random.hash_column(cfg.seed, "shard", sf.col("call_key")), sf.lit(scoring.shards)
+    )
+    mine = calls.where(sf.col("model") == model)
+    # By hash, not by key: a wave that is cut off is a random part of the calls.
+    order = random.hash_column(cfg.seed, "wave", sf.col("call_key"))
+    return (
+        mine.orderBy(order)
+        .limit(scoring.wave_size)
+        .select(
+            sf.lit(wave_id).alias("wave_id"),
+            sf.lit(cfg.audit_id).alias("audit_id"),
+            "model",
+            "call_key",
+            shard.cast("int").alias("shard"),
+            "content_key",
+            "prompt_key",
+            "payload",
+            sf.current_timestamp().alias("planned_at"),
+        )
+    )
+
+
+def with_texts(wave: DataFrame, contents: DataFrame) -> DataFrame:
+    """A wave's rows with `resume` and `prompt`, the texts that are sent (null = not there)."""
+    resumes = contents.select("content_key", sf.col("text").alias("resume"))
+    prompts = contents.select(
+        sf.col("content_key").alias("prompt_key"), sf.col("text").alias("prompt")
+    )
+    return wave.join(resumes, "content_key", "left").join(prompts, "prompt_key", "left")

@@ -1,0 +1,116 @@
+"""What an audit asks: one request per document, model and replicate.
+
+The call key hashes the canonical JSON of what is sent and of what the screener's answer depends
+on besides (model, files, pooling, parameters). Two requests with the same key are one call.
+Transport settings are no part of it: another concurrency or shard number asks nothing again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from fairscreen.config import Config, Screener
+from fairscreen.errors import InputError
+from fairscreen.scoring.calls import Kind, canonical
+from fairscreen.scoring.screeners import KINDS
+
+# Replicates come with the chat models; one answer each until then.
+_REPLICATE = 0
+
+
+def requests(
+    documents: DataFrame,
+    applicants: DataFrame,
+    cfg: Config,
+    prompt_keys: Mapping[str, str],
+    kinds: Mapping[str, Kind] = KINDS,
+) -> DataFrame:
+    """Columns of `requests`, and `document_format` and `payload` (what else is sent, or null).
+
+    `documents`, `applicants`: this audit's rows of both tables. `prompt_keys`: job to content
+    key of its job description. Raises InputError for a job that has none.
+    """
+    missing = sorted(set(cfg.population.jobs) - set(prompt_keys))
+    if missing:
+        raise InputError(
+            f"population.jobs.{missing[0]}",
+            "has no job description",
+            "Give the job's content file one (conf/jobs).",
+        )
+    prompts = _lookup("job", prompt_keys)
+    features = applicants.select("applicant_id", _payload(cfg).alias("payload"))
+    frames = []
+    for name, screener in cfg.scoring.models.items():
+        kind = kinds[screener.kind]
+        frame = documents.withColumn("prompt_key", prompts)
+        if kind.sends == "applicant":
+            frame = frame.join(features, "applicant_id")
+        else:
+            frame = frame.withColumn("payload", sf.lit(None).cast("string"))
+        request_id = sf.concat("document_id", sf.lit(f"@{name}#{_REPLICATE}"))
+        frames.append(
+            frame.select(
+                sf.lit(cfg.audit_id).alias("audit_id"),
+                request_id.alias("request_id"),
+                "document_id",
+                "applicant_id",
+                "job",
+                "document_format",
+                sf.lit(name).alias("model"),
+                sf.lit(_REPLICATE).alias("replicate"),
+                "content_key",
+                "prompt_key",
+                sf.substring(sf.sha2(_sent(kind, screener), 256), 1, 32).alias("call_key"),
+                "payload",
+            )
+        )
+    return reduce(DataFrame.unionByName, frames)
+
+
+def identity(kind: Kind, screener: Screener) -> str:
+    """Canonical JSON of what this screener's answers depend on besides what it is sent."""
+    return canonical({"model": kind.model, **kind.identity(screener.params)})
+
+
+def _sent(kind: Kind, screener: Screener) -> Column:
+    """The canonical JSON as a column: keys in order, hex keys and payload as they are."""
+    own = identity(kind, screener)
+    end = f'"replicate":{_REPLICATE}}}'
+    if kind.sends == "applicant":
+        return sf.concat(sf.lit('{"applicant":'), "payload", sf.lit(f',"identity":{own},{end}'))
+    return sf.concat(
+        sf.lit('{"content":"'),
+        "content_key",
+        sf.lit(f'","identity":{own},"prompt":"'),
+        "prompt_key",
+        sf.lit(f'",{end}'),
+    )
+
+
+def _payload(cfg: Config) -> Column:
+    """An applicant's structural features as canonical JSON: text and integers only, since
+    Java and Python do not always write a double alike. Names and dates are not sent."""
+    ranks = {group: rank for rank, group in enumerate(cfg.population.education_groups)}
+    return sf.to_json(
+        sf.struct(
+            "applicant_id",
+            _lookup("edu_group", ranks).alias("edu_rank"),
+            sf.round(sf.col("exp_year") * 12).cast("int").alias("exp_months"),
+            "first_name_cohort",
+            "first_name_gender",
+            "gender",
+            "job",
+            "race",
+            "region",
+            "surname_race",
+        )
+    )
+
+
+def _lookup(column: str, values: Mapping[str, str] | Mapping[str, int]) -> Column:
+    pairs = [sf.lit(part) for pair in values.items() for part in pair]
+    return sf.create_map(*pairs)[sf.col(column)]

@@ -1,0 +1,225 @@
+"""The scoring station: requests, then plan, ask and commit until nothing is pending, then scores.
+
+What a reply exists for is never asked again, in this audit or another of the same warehouse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from fairscreen.config import Config
+from fairscreen.errors import ConfigError, FairscreenError, StoppedError
+from fairscreen.progress import say
+from fairscreen.scoring import plan
+from fairscreen.scoring.ask import Asking, require_no_speculation
+from fairscreen.scoring.calls import Kind
+from fairscreen.scoring.commit import commit, commit_leftovers
+from fairscreen.scoring.journal import WaveJournal
+from fairscreen.scoring.parse import Reason
+from fairscreen.scoring.requests import requests
+from fairscreen.scoring.scores import scores
+from fairscreen.scoring.screeners import KINDS, check
+from fairscreen.scoring.wave import run_wave
+from fairscreen.tables import Warehouse
+
+Counts = dict[str, int]
+
+
+@dataclass(frozen=True)
+class ScoreResult:
+    """What the station did. `asked`: calls answered in this run; `reused`: all other requests.
+
+    outcomes           model -> outcome -> requests
+    outcomes_by_group  model -> "gender=female" -> outcome -> requests
+    final              every request has a reply
+    """
+
+    asked: int
+    reused: int
+    outcomes: dict[str, Counts]
+    outcomes_by_group: dict[str, dict[str, Counts]]
+    cost_usd: float = 0.0
+    final: bool = True
+    waves: list[str] = field(default_factory=list)
+
+
+def score(
+    warehouse: Warehouse,
+    cfg: Config,
+    *,
+    prompt_keys: Mapping[str, str] | None = None,
+    kinds: Mapping[str, Kind] = KINDS,
+) -> ScoreResult:
+    """Score this audit's documents by its models, under the audit's lease.
+
+    `prompt_keys`: job to content key of its job description (default: as rendered).
+    Raises ConfigError or MissingPartError before any work; StoppedError (exit 4) after Ctrl-C,
+    with everything kept.
+    """
+    check(cfg, kinds)
+    if cfg.scoring.where == "executors":
+        require_no_speculation(warehouse.spark)
+    root = journal_root(warehouse, cfg)
+    mine = f"audit_id = '{cfg.audit_id}'"
+    applicants = warehouse.read("applicants").where(mine)
+    documents = warehouse.read("documents").where(mine)
+    if prompt_keys is None:
+        from fairscreen.documents.render import job_descriptions
+
+        prompt_keys = {job: key for job, key, _ in job_descriptions(cfg)}
+    asked_for = requests(documents, applicants, cfg, prompt_keys, kinds)
+    warehouse.replace("requests", asked_for.drop("document_format", "payload"), where=mine)
+    commit_leftovers(warehouse, root, cfg.audit_id)
+    waves = _Waves(warehouse, cfg, root, kinds)
+    waves.run(asked_for)
+
+    parsers = {name: kinds[s.kind].parser for name, s in cfg.scoring.models.items()}
+    parsed = scores(asked_for, warehouse.read("replies"), parsers)
+    warehouse.replace("scores", parsed, where=mine)
+    outcomes, groups, unanswered, total = _count(warehouse.read("scores").where(mine), applicants)
+    return ScoreResult(
+        asked=waves.asked,
+        reused=total - waves.asked,
+        outcomes=outcomes,
+        outcomes_by_group=groups,
+        cost_usd=waves.cost(),
+        final=unanswered == 0,
+        waves=waves.ids,
+    )
+
+
+def journal_root(warehouse: Warehouse, cfg: Config) -> Path:
+    """Folder of the journals: `scoring.journal`, else beside the tables.
+
+    Raises ConfigError where the warehouse is no folder that Python can write to.
+    """
+    if cfg.scoring.journal:
+        return Path(cfg.scoring.journal).expanduser().resolve()
+    if not warehouse.is_folder:
+        raise ConfigError(
+            "scoring.journal",
+            f"is not set, and the warehouse {warehouse.root} is no folder",
+            "Give a folder that driver and executors share (Databricks: a path under /Volumes).",
+        )
+    return Path(warehouse.root, "_journal")
+
+
+class _Waves:
+    """The waves of one run: plan, ask and commit, one after the other, model by model."""
+
+    def __init__(
+        self, warehouse: Warehouse, cfg: Config, root: Path, kinds: Mapping[str, Kind]
+    ) -> None:
+        self.warehouse, self.cfg, self.root, self.kinds = warehouse, cfg, root, kinds
+        self.asked = 0
+        self.ids: list[str] = []
+
+    def run(self, asked_for: DataFrame) -> None:
+        counts = self._pending(asked_for).groupBy("model").count().collect()
+        left = {row["model"]: int(row["count"]) for row in counts}
+        for model in self.cfg.scoring.models:
+            total = left.get(model, 0)
+            done = 0
+            while done < total:
+                answered = self._wave(asked_for, model, total - done)
+                if not answered:  # another model of this audit asked the same calls
+                    break
+                done += answered
+            if total:
+                say(f"{model}: all {done:,} calls are answered")
+
+    def _pending(self, asked_for: DataFrame) -> DataFrame:
+        return plan.pending(asked_for, self.warehouse.read("replies"))
+
+    def _wave(self, asked_for: DataFrame, model: str, left: int) -> int:
+        """One wave of the model's pending calls; how many it answered."""
+        cfg, warehouse = self.cfg, self.warehouse
+        wave_id = plan.new_wave_id(cfg.audit_id)
+        wave = plan.plan(self._pending(asked_for), cfg, model, wave_id)
+        warehouse.append("waves", wave, transaction=f"waves/{wave_id}")
+        planned = warehouse.read("waves").where(sf.col("wave_id") == wave_id)
+        size = planned.count()
+        if not size:
+            return 0
+        self.ids.append(wave_id)
+        say(f"{model}: asking {size:,} calls" + (f" of {left:,}" if left > size else ""))
+        asking = self._asking(model, wave_id)
+        if asking.needs_text:
+            planned = plan.with_texts(planned, warehouse.read("contents"))
+        else:
+            planned = planned.selectExpr("*", "NULL AS resume", "NULL AS prompt")
+        journal = WaveJournal(self.root, wave_id)
+        counters = run_wave(
+            planned,
+            asking,
+            label=model,
+            total=size,
+            shards=cfg.scoring.shards,
+            where=cfg.scoring.where,
+        )
+        answered = commit(warehouse, journal)
+        self.asked += answered
+        if any(c.stopped for c in counters):
+            raise StoppedError(
+                f"audit {cfg.audit_id}: stopped on request, {answered:,} of the wave's {size:,} "
+                f"calls of {model} are answered and kept. Run the same command again to go on."
+            )
+        if answered != size:
+            raise FairscreenError(
+                f"audit {cfg.audit_id}: {model} answered {answered:,} of {size:,} calls and left "
+                "the others without a reply. This is a fault of the screener's code."
+            )
+        return answered
+
+    def _asking(self, model: str, wave_id: str) -> Asking:
+        screener = self.cfg.scoring.models[model]
+        kind, params = self.kinds[screener.kind], dict(screener.params)
+        opener = kind.open
+        return Asking(
+            journal=str(self.root),
+            wave_id=wave_id,
+            segment_size=self.cfg.scoring.segment_size,
+            model=kind.model,
+            model_version=kind.version(params),
+            open=lambda: opener(params),
+            needs_text=kind.sends == "documents",
+        )
+
+    def cost(self) -> float:
+        """Dollars of the calls that this run asked."""
+        if not self.ids:
+            return 0.0
+        mine = self.warehouse.read("replies").where(sf.col("wave_id").isin(self.ids))
+        row = mine.agg(sf.sum("cost_usd")).first()
+        return float(row[0] or 0.0) if row else 0.0
+
+
+def _count(
+    scored: DataFrame, applicants: DataFrame
+) -> tuple[dict[str, Counts], dict[str, dict[str, Counts]], int, int]:
+    """Outcomes by model, and by model and group; requests without a reply; requests."""
+    people = applicants.select("applicant_id", "gender", "race")
+    grouped = scored.join(people, "applicant_id").groupBy(
+        "model", "gender", "race", "outcome", "reason"
+    )
+    outcomes: dict[str, Counts] = {}
+    groups: dict[str, dict[str, Counts]] = {}
+    unanswered = total = 0
+    rows = grouped.count().collect()
+    for row in sorted(rows, key=lambda r: (r["model"], r["gender"], r["race"], r["outcome"])):
+        n, outcome = int(row["count"]), row["outcome"]
+        total += n
+        unanswered += n if row["reason"] == Reason.NO_REPLY else 0
+        labels = (f"gender={row['gender']}", f"race={row['race']}")
+        by_group = groups.setdefault(row["model"], {})
+        for counts in (
+            outcomes.setdefault(row["model"], {}),
+            *(by_group.setdefault(x, {}) for x in labels),
+        ):
+            counts[outcome] = counts.get(outcome, 0) + n
+    return outcomes, groups, unanswered, total

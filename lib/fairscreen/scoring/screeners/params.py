@@ -1,0 +1,27 @@
+"""Parameters of a screener, checked by a model of its kind; errors name the field in the config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from fairscreen.config import Settings
+from fairscreen.errors import ConfigError
+
+P = TypeVar("P", bound=Settings)
+
+
+def checked(model: type[P], params: Mapping[str, Any], where: str) -> P:
+    """`params` as `model`; ConfigError names `where.field` and what is allowed."""
+    try:
+        return model.model_validate(dict(params))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in (where, *first["loc"]) if part != "[key]")
+        problem = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            problem = "is not a parameter of this kind"
+        names = ", ".join(model.model_fields) or "none"
+        raise ConfigError(field, problem, f"Parameters are: {names}.") from None
