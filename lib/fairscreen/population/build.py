@@ -1,0 +1,249 @@
+"""Bronze to applicants: who applies, who was left out and why, which propensities are known.
+
+Three modes (`population.mode`):
+    surveyed  every surveyed person once, as published
+    draws     N draws per job with probability proportional to PWGTP
+    balanced  N applicants per job from the fitted generator, balanced attributes evenly
+What comes to the driver is bounded by the survey and the name tables, never by N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from fairscreen import random
+from fairscreen.config import Config
+from fairscreen.population import domain as axes
+from fairscreen.population import experience, joint, naming, propensity, rows
+from fairscreen.population import generator as gen
+from fairscreen.population.domain import GENDERS
+from fairscreen.population.generator import Generator
+from fairscreen.population.rows import People, Stamp
+
+
+@dataclass(frozen=True)
+class PopulationResult:
+    """DataFrames with exactly the columns of their tables; `fit` holds facts for the run's log."""
+
+    applicants: DataFrame
+    exclusions: DataFrame
+    known_propensity: DataFrame | None
+    notes: tuple[str, ...]
+    fit: dict[str, Any] = field(default_factory=dict)
+
+
+def build(
+    acs: DataFrame, psid: DataFrame, ssa: DataFrame, surnames: DataFrame, cfg: Config
+) -> PopulationResult:
+    """Applicants of one audit from the bronze tables.
+
+    Raises InputError where a table cannot serve (no such vintage, a job with nobody, birth years
+    without names, too few PSID people) or a contrast names an unknown value.
+    """
+    settings, domain = cfg.population, axes.from_settings(cfg.population)
+    propensity.check_contrasts(cfg.estimation, {"gender": GENDERS, "race": domain.races})
+    stamp = Stamp(cfg.audit_id, settings.mode, joint.vintage_of(acs, settings))
+    people = joint.surveyed(acs, settings)
+    left_out = joint.exclusions(people).toArrow().to_pandas()
+    counts = list(left_out[["job", "reason", "people"]].itertuples(index=False, name=None))
+    joint.require_people(counts, settings)
+    included = people.where("reason IS NULL").drop("reason")
+
+    exp = experience.fit(psid.drop("source_sha256").toArrow().to_pandas(), settings, domain)
+    generator = gen.fit(
+        _cells(included), cfg, domain, exp, *_name_tables(ssa, surnames, cfg, domain)
+    )
+    if settings.mode == "surveyed":
+        applicants = _surveyed(included, generator, stamp)
+    elif settings.mode == "draws":
+        applicants = _draws(included, generator, stamp, settings.n_per_job)
+    else:
+        applicants = _balanced(acs, generator, stamp, settings.n_per_job)
+    known, reason = _known(applicants, generator, cfg)
+    notes = _notes(exp, reason, cfg)
+    spark = acs.sparkSession
+    counted = left_out.assign(audit_id=cfg.audit_id).sort_values(["job", "reason"])
+    columns = rows.arrow_schema("exclusions")
+    return PopulationResult(
+        applicants=applicants,
+        exclusions=spark.createDataFrame(
+            pa.Table.from_pandas(counted[columns.names], schema=columns, preserve_index=False)
+        ),
+        known_propensity=known,
+        notes=notes,
+        fit={
+            "acs_vintage": stamp.vintage,
+            "surveyed_people": {job: n for job, reason, n in counts if reason == "included"},
+            "generator_prior_n": settings.prior_n,
+            "experience": exp.facts,
+        },
+    )
+
+
+def _cells(included: DataFrame) -> pd.DataFrame:
+    """Surveyed people counted: at most as many rows as there are people."""
+    keys = ["job", "gender", "race", "age", "state", "edu_level"]
+    counted = included.groupBy(*keys).agg(
+        sf.count(sf.lit(1)).alias("people"), sf.sum("pwgtp").alias("weight")
+    )
+    # Sums of whole numbers, so no order matters; sorted all the same.
+    cells: pd.DataFrame = counted.toArrow().to_pandas()
+    return cells.sort_values(keys, ignore_index=True)
+
+
+def _name_tables(
+    ssa: DataFrame, surnames: DataFrame, cfg: Config, domain: axes.Domain
+) -> tuple[naming.FirstNameTable, naming.SurnameTable]:
+    settings, as_of = cfg.population, int(cfg.documents.as_of[:4])
+    years = (as_of - domain.age_max, as_of - domain.age_min)
+    span = naming.naming_years(settings.first_names, years)
+    births = ssa.where(sf.col("birth_year").between(*span)).drop("source_sha256")
+    first = naming.first_names(births.toArrow().to_pandas(), settings.first_names, years=years)
+    census = surnames.drop("source_sha256").toArrow().to_pandas()
+    last = naming.surnames(census, settings.races, threshold=settings.surname_threshold)
+    return first, last
+
+
+def _balanced(acs: DataFrame, generator: Generator, stamp: Stamp, n_per_job: int) -> DataFrame:
+    jobs, schema = list(generator.jobs), rows.arrow_schema("applicants")
+
+    def make(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        for job, number, ids in _numbered(batches, jobs, n_per_job):
+            u = random.uniforms(generator.seed, "applicant/z", ids.tolist())
+            gender, race, age = gen.draw_z(generator, job, number, u)
+            people = People(ids, gender, race, age, ids, None)
+            yield rows.complete(generator, job, people, stamp, schema)
+
+    numbers = acs.sparkSession.range(len(jobs) * n_per_job)
+    return numbers.mapInArrow(make, rows.spark_schema("applicants"))
+
+
+def _draws(included: DataFrame, generator: Generator, stamp: Stamp, n_per_job: int) -> DataFrame:
+    """N surveyed people per job by PWGTP: hash modulo the total, searched in the running sum."""
+    jobs, schema = list(generator.jobs), rows.arrow_schema("applicants")
+    survey = included.drop("vintage").toArrow().to_pandas()
+    survey = survey.sort_values(["serialno", "sporder"], ignore_index=True)
+    frames = {}
+    for job in jobs:
+        mine = survey[survey["job"] == job]
+        frames[job] = (
+            _coded(mine, generator.domain),
+            mine["person_key"].to_numpy(dtype=object),
+            mine["pwgtp"].to_numpy(dtype=np.int64),
+            np.cumsum(mine["pwgtp"].to_numpy(dtype=np.int64)),
+        )
+
+    def make(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        for job, _, ids in _numbered(batches, jobs, n_per_job):
+            codes, keys, pwgtp, cumulative = frames[job]
+            bound = int(cumulative[-1])
+            ticket = random.integers(generator.seed, "applicant/person", ids.tolist(), bound)
+            at = np.searchsorted(cumulative, ticket, side="right")
+            given = {name: codes[name][at] for name in ("state", "edu_level")}
+            z = (codes["gender"][at], codes["race"][at], codes["age"][at])
+            people = People(ids, *z, keys[at], pwgtp[at])
+            yield rows.complete(generator, job, people, stamp, schema, given)
+
+    numbers = included.sparkSession.range(len(jobs) * n_per_job)
+    return numbers.mapInArrow(make, rows.spark_schema("applicants"))
+
+
+def _surveyed(included: DataFrame, generator: Generator, stamp: Stamp) -> DataFrame:
+    schema, domain = rows.arrow_schema("applicants"), generator.domain
+
+    def make(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        for batch in batches:
+            frame = batch.to_pandas()
+            for job, mine in frame.groupby("job", sort=True):
+                codes = _coded(mine, domain)
+                ids = (mine["job"] + "-" + mine["serialno"] + "-" + mine["sporder"]).to_numpy()
+                given = {name: codes[name] for name in ("state", "edu_level")}
+                z = (codes["gender"], codes["race"], codes["age"])
+                keys = mine["person_key"].to_numpy(dtype=object)
+                people = People(ids.astype(object), *z, keys, mine["pwgtp"].to_numpy(np.int64))
+                yield rows.complete(generator, str(job), people, stamp, schema, given)
+
+    return included.mapInArrow(make, rows.spark_schema("applicants"))
+
+
+def _numbered(
+    batches: Iterable[pa.RecordBatch], jobs: list[str], n_per_job: int
+) -> Iterator[tuple[str, gen.Index, np.ndarray[Any, np.dtype[np.object_]]]]:
+    """(job, number within the job, applicant_id) of the ids of spark.range."""
+    for batch in batches:
+        ids = batch.column(0).to_numpy()
+        for j in np.unique(ids // n_per_job):
+            number = ids[ids // n_per_job == j] - j * n_per_job
+            job = jobs[int(j)]
+            yield job, number, np.array([f"{job}-{i:07d}" for i in number], dtype=object)
+
+
+def _coded(people: pd.DataFrame, domain: axes.Domain) -> dict[str, gen.Index]:
+    labels = {
+        "gender": GENDERS, "race": domain.races, "state": domain.states,
+        "edu_level": domain.levels,
+    }  # fmt: skip
+    codes = {c: gen.codes_of(people[c], values) for c, values in labels.items()}
+    codes["age"] = people["age"].to_numpy(dtype=np.int64) - domain.age_min
+    return codes
+
+
+def _known(
+    applicants: DataFrame, generator: Generator, cfg: Config
+) -> tuple[DataFrame | None, str | None]:
+    """Rows of known_propensity, or why there are none."""
+    if cfg.population.mode != "balanced":
+        return None, f"mode {cfg.population.mode} takes people from the survey as they are"
+    if reason := propensity.unknown_reason(cfg.estimation):
+        return None, reason
+    tables = propensity.densities(generator, cfg.estimation)
+    contrasts, schema = cfg.estimation.contrasts, rows.arrow_schema("known_propensity")
+    roles = (cfg.estimation.roles.redlining, cfg.estimation.roles.business)
+    columns = ["applicant_id", "job", "age", "exp_year", *tables.labels]
+    audit_id = cfg.audit_id
+
+    def make(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        for batch in batches:
+            for job, mine in batch.to_pandas().groupby("job", sort=True):
+                codes = {c: gen.codes_of(mine[c], values) for c, values in tables.labels.items()}
+                codes["age"] = mine["age"].to_numpy(dtype=np.int64) - tables.age_min
+                codes["exp_year"] = np.searchsorted(
+                    np.array(tables.cuts), mine["exp_year"].to_numpy(), side="right"
+                )
+                for name, contrast in contrasts.items():
+                    p = propensity.known(tables, str(job), contrast, roles, codes)
+                    inside = ~np.isnan(p[0])
+                    n = int(inside.sum())
+                    yield pa.RecordBatch.from_arrays(
+                        [
+                            pa.repeat(audit_id, n),
+                            pa.repeat(name, n),
+                            pa.array(mine["applicant_id"].to_numpy()[inside]),
+                            *(pa.array(values[inside]) for values in p),
+                        ],
+                        schema=schema,
+                    )
+
+    return applicants.select(*columns).mapInArrow(make, rows.spark_schema("known_propensity")), None
+
+
+def _notes(exp: experience.ExperienceModel, reason: str | None, cfg: Config) -> tuple[str, ...]:
+    notes = []
+    if exp.facts["psid_synthetic"]:
+        notes.append("Years of experience come from a synthetic PSID extract, not from PSID data.")
+    thin = [j for j, n in exp.facts["psid_people_by_job"].items() if n < 30]
+    if thin:
+        notes.append(
+            f"Fewer than 30 PSID people in {', '.join(thin)}: experience there leans on other jobs."
+        )
+    if reason:
+        notes.append(f"No known propensities: {reason}.")
+    return tuple(notes)

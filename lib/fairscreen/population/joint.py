@@ -1,0 +1,112 @@
+"""P1: the surveyed people of the audit's jobs, and why the others stay outside.
+
+Source: PopResume, section 4.1 (employed, age range, three races, seven education levels); every
+limit is config (`population`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from fairscreen.config import Population
+from fairscreen.errors import InputError
+from fairscreen.population.geography import STATES
+
+#: Why a surveyed person of one of the jobs is not an applicant, in the order of checking.
+REASONS = ("not_employed", "age", "race", "below_high_school", "state_outside")
+
+
+def vintage_of(acs: DataFrame, population: Population) -> int:
+    """The ACS year in use; InputError where it is absent, or several are there and none chosen."""
+    found = sorted(int(row["vintage"]) for row in acs.select("vintage").distinct().collect())
+    listed = ", ".join(str(v) for v in found)
+    wanted = population.vintage
+    if not found:
+        raise InputError("acs_person", "holds no people", "Run `fairscreen ingest` first.")
+    if wanted is not None and wanted not in found:
+        raise InputError(
+            "population.vintage",
+            f"{wanted} is not in the warehouse, which holds {listed}",
+            "Ingest a file of that year, or choose one of those.",
+        )
+    if wanted is None and len(found) > 1:
+        raise InputError(
+            "population.vintage",
+            f"is not set and the warehouse holds several ACS years: {listed}",
+            "Set it to one of them.",
+        )
+    return found[0] if wanted is None else wanted
+
+
+def surveyed(acs: DataFrame, population: Population) -> DataFrame:
+    """Everybody of the configured jobs in one vintage, with `reason` null for who is in.
+
+    One row per person: person_key ("SERIALNO|SPORDER"), vintage, serialno, sporder, job, gender,
+    race, age, state, edu_level, pwgtp, reason. `race` and `edu_level` are null where the config
+    maps no value to the person's code; such people carry a reason.
+    """
+    year = vintage_of(acs, population)
+    jobs = {key: job.occp for key, job in population.jobs.items()}
+    flat = [code for codes in jobs.values() for code in codes]
+    twice = sorted({c for c in flat if flat.count(c) > 1})
+    if twice:
+        raise InputError(
+            "population.jobs", f"occupation {twice[0]} belongs to two jobs", "Keep it in one."
+        )
+    people = acs.where((sf.col("vintage") == year) & sf.col("occp").isin(flat))
+    race = _mapped("rac1p", population.races)
+    level = _mapped("schl", population.education)
+    outside = {
+        "not_employed": ~sf.coalesce(sf.col("esr").isin(list(population.esr)), sf.lit(False)),
+        "age": ~sf.col("age").between(population.age_min, population.age_max),
+        "race": race.isNull(),
+        "below_high_school": level.isNull(),
+        "state_outside": ~sf.col("state").isin(sorted(STATES)),
+    }
+    return people.select(
+        sf.concat_ws("|", "serialno", "sporder").alias("person_key"),
+        "vintage",
+        "serialno",
+        "sporder",
+        _mapped("occp", jobs).alias("job"),
+        sf.when(sf.col("sex") == "1", "male").otherwise("female").alias("gender"),
+        race.alias("race"),
+        "age",
+        "state",
+        level.alias("edu_level"),
+        "pwgtp",
+        sf.coalesce(*(sf.when(outside[r], sf.lit(r)) for r in REASONS)).alias("reason"),
+    )
+
+
+def exclusions(people: DataFrame) -> DataFrame:
+    """Counts by job and reason ('included' is one): job, reason, people, weighted (sum PWGTP)."""
+    reason = sf.coalesce("reason", sf.lit("included")).alias("reason")
+    return people.groupBy("job", reason).agg(
+        sf.count(sf.lit(1)).alias("people"), sf.sum("pwgtp").cast("bigint").alias("weighted")
+    )
+
+
+def require_people(counts: Sequence[tuple[str, str, int]], population: Population) -> None:
+    """InputError naming the first job of the config with nobody in it; counts: job, reason, n."""
+    for job, settings in population.jobs.items():
+        mine = {reason: n for name, reason, n in counts if name == job}
+        if mine.get("included"):
+            continue
+        others = ", ".join(f"{n} {reason}" for reason, n in sorted(mine.items()))
+        raise InputError(
+            f"population.jobs.{job}",
+            f"nobody of occupation {', '.join(settings.occp)} is in the population"
+            + (f" ({others})" if others else " (no such person in the survey)"),
+            "Check the codes of that vintage, the age range and the race and education maps, "
+            "or ingest more states.",
+        )
+
+
+def _mapped(column: str, values: Mapping[str, Sequence[str]]) -> Column:
+    """The key whose codes hold the column's value; null where none does."""
+    cases = [sf.when(sf.col(column).isin(list(codes)), sf.lit(k)) for k, codes in values.items()]
+    return sf.coalesce(*cases)

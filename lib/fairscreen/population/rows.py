@@ -1,0 +1,146 @@
+"""Rows of table `applicants` as Arrow batches: made in workers, from indices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairscreen import tables
+from fairscreen.population import generator as gen
+from fairscreen.population import grouping
+from fairscreen.population.domain import GENDERS, REGIONS
+from fairscreen.population.generator import Drawn, Generator, Index
+
+_ARROW = {
+    "STRING": pa.string(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "DECIMAL(18,6)": pa.decimal128(18, 6),
+}
+
+
+def arrow_schema(table: str) -> pa.Schema:
+    """Arrow schema of a table of `sql/ddl`; workers must yield exactly these types."""
+    return pa.schema([(n, _ARROW[t]) for n, t in tables.ddl_columns(table).items()])
+
+
+def spark_schema(table: str) -> str:
+    """The same as text for mapInArrow."""
+    return ", ".join(f"{name} {kind}" for name, kind in tables.ddl_columns(table).items())
+
+
+@dataclass(frozen=True)
+class People:
+    """Attributes of n applicants of one job, as indices along the axes of Domain."""
+
+    applicant_id: NDArray[np.object_]
+    gender: Index
+    race: Index
+    age: Index
+    person_key: NDArray[np.object_]
+    survey_weight: NDArray[np.int64] | None  # null where generated
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What all rows of an audit share."""
+
+    audit_id: str
+    mode: str
+    vintage: int
+
+
+def complete(
+    generator: Generator,
+    job: str,
+    people: People,
+    stamp: Stamp,
+    schema: pa.Schema,
+    given: dict[str, Index] | None = None,
+) -> pa.RecordBatch:
+    """Draw what is missing (P2 to P4 and, where not `given`, state and education); write rows."""
+    u = gen.uniforms(generator.seed, people.applicant_id.tolist(), skip=tuple(given or ()))
+    drawn = gen.draw(
+        generator, job, gender=people.gender, race=people.race, age=people.age, u=u, given=given
+    )
+    columns = _columns(generator, job, people, drawn, stamp)
+    arrays = [
+        value.cast(field.type)
+        if isinstance(value := columns[field.name], pa.Array)
+        else pa.array(value, type=field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _columns(
+    generator: Generator, job: str, people: People, drawn: Drawn, stamp: Stamp
+) -> dict[str, Any]:
+    domain, names, surnames = generator.domain, generator.first_names, generator.surnames
+    n = len(people.gender)
+    age = people.age + domain.age_min
+    region = domain.region_of_state[drawn.state]
+    shares = surnames.shares[drawn.surname]
+    cell = (people.gender, people.race, people.age)
+    design, z_gender, z_race = (
+        (w[cell] for w in gen.weights(generator.jobs[job]))
+        if stamp.mode == "balanced"
+        else (np.ones(n), np.ones(n), np.ones(n))
+    )
+    return {
+        "audit_id": _constant(stamp.audit_id, n),
+        "applicant_id": people.applicant_id,
+        "job": _constant(job, n),
+        "gender": _labels(GENDERS, people.gender),
+        "race": _labels(domain.races, people.race),
+        "age": age,
+        "birth_year": generator.as_of_year - age,
+        "state": _labels(domain.states, drawn.state),
+        "region": _labels(REGIONS, region),
+        "edu_level": _labels(domain.levels, drawn.edu_level),
+        "edu_group": _labels(domain.groups, domain.group_of_level[drawn.edu_level]),
+        "exp_year": drawn.months / 12,
+        "first_name": names.names[drawn.first_name],
+        "surname": surnames.names[drawn.surname],
+        "first_name_gender": _labels(
+            grouping.GENDER_GROUPS, names.gender_group[drawn.first_name].astype(np.int64)
+        ),
+        "first_name_cohort": _labels(
+            names.cohort_labels, names.cohort_group[drawn.first_name].astype(np.int64)
+        ),
+        "surname_race": _labels(
+            grouping.SURNAME_GROUPS, surnames.group[drawn.surname].astype(np.int64)
+        ),
+        "first_name_p_female": names.p_female[drawn.first_name],
+        "first_name_mean_year": names.mean_year[drawn.first_name],
+        "surname_p_white": _nullable(shares[:, 0]),
+        "surname_p_black": _nullable(shares[:, 1]),
+        "surname_p_asian_pacific": _nullable(shares[:, 2]),
+        "person_key": people.person_key,
+        "survey_weight": (
+            pa.nulls(n, pa.int32()) if people.survey_weight is None else people.survey_weight
+        ),
+        "design_weight": pa.array(design).cast(pa.decimal128(18, 6)),
+        "z_weight_gender": pa.array(z_gender).cast(pa.decimal128(18, 6)),
+        "z_weight_race": pa.array(z_race).cast(pa.decimal128(18, 6)),
+        "mode": _constant(stamp.mode, n),
+        "acs_vintage": np.full(n, stamp.vintage, dtype=np.int32),
+    }
+
+
+def _constant(value: str, n: int) -> pa.Array:
+    return pa.repeat(pa.scalar(value), n)
+
+
+def _labels(labels: tuple[str, ...], index: Index) -> pa.Array:
+    codes = pa.array(index.astype(np.int32))
+    return pa.DictionaryArray.from_arrays(codes, pa.array(labels)).cast(pa.string())
+
+
+def _nullable(values: NDArray[np.float64]) -> pa.Array:
+    return pa.array(values, mask=np.isnan(values))

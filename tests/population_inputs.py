@@ -1,0 +1,103 @@
+"""Small real inputs of the population station, as pandas frames with the bronze columns.
+
+ACS, SSA and Census rows come from the files that ship with the package; the PSID rows are made up
+here by a stated formula, since no PSID record may be passed on.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from fairscreen import config, resources
+
+DEMO = resources.path("conf", "audits", "demo.yml")
+
+
+def demo(*overrides: str) -> config.Config:
+    return config.load(DEMO, overrides)
+
+
+@cache
+def acs(every: int = 1) -> pd.DataFrame:
+    """Every k-th person of the shipped 2024 file of five occupations."""
+    file = resources.path("conf", "data", "acs_2024_five_jobs.zip")
+    with zipfile.ZipFile(file) as z:
+        raw = pd.read_csv(z.open(z.namelist()[0]), dtype=str, keep_default_na=False)
+    raw = raw.iloc[::every].replace({"": None})
+    return pd.DataFrame(
+        {
+            "vintage": 2024,
+            "serialno": raw["SERIALNO"],
+            "sporder": raw["SPORDER"],
+            "state": raw["STATE"],
+            "age": raw["AGEP"].astype(int),
+            "sex": raw["SEX"],
+            "rac1p": raw["RAC1P"],
+            "schl": raw["SCHL"],
+            "esr": raw["ESR"],
+            "occp": raw["OCCP"],
+            "pwgtp": raw["PWGTP"].astype(int),
+        }
+    ).reset_index(drop=True)
+
+
+@cache
+def ssa(first: int = 1980, last: int = 2006) -> pd.DataFrame:
+    with zipfile.ZipFile(resources.path("conf", "data", "ssa_national_names.zip")) as z:
+        years = [
+            pd.read_csv(
+                z.open(f"yob{year}.txt"),
+                names=["name", "sex", "births"],
+                keep_default_na=False,
+                dtype={"name": str, "sex": str},
+            ).assign(birth_year=year)
+            for year in range(first, last + 1)
+        ]
+    rows = pd.concat(years, ignore_index=True).assign(source_sha256="test")
+    return rows[["birth_year", "sex", "name", "births", "source_sha256"]]
+
+
+@cache
+def surnames() -> pd.DataFrame:
+    with zipfile.ZipFile(resources.path("conf", "data", "census_2010_surnames.zip")) as z:
+        raw = pd.read_csv(z.open("Names_2010Census.csv"), dtype=str, keep_default_na=False)
+    columns = {
+        "pctwhite": "pct_white", "pctblack": "pct_black", "pctapi": "pct_asian_pacific",
+        "pctaian": "pct_native", "pct2prace": "pct_two_or_more", "pcthispanic": "pct_hispanic",
+    }  # fmt: skip
+    out = raw[["name"]].assign(bearers=raw["count"].astype(int), source_sha256="test")
+    for theirs, ours in columns.items():
+        out[ours] = pd.to_numeric(raw[theirs].replace({"(S)": None}))
+    return out
+
+
+@cache
+def psid(n: int = 1500) -> pd.DataFrame:
+    """People whose years worked are 0.85 (age - 18) - 0.5 (schooling - 12) - 1 if female + noise."""
+    rng = np.random.default_rng(1)
+    codes = ["3255", "2310", "1020", "0800", "6260", "9999", "4700"]
+    age = rng.integers(18, 60, n)
+    school = rng.choice([10, 12, 13, 14, 16, 17], n)
+    female = rng.integers(0, 2, n)
+    worked = 0.85 * (age - 18) - 0.5 * (school - 12) - female + rng.normal(0, 2, n)
+    return pd.DataFrame(
+        {
+            "wave": rng.choice([2019, 2021], n),
+            "person_1968": np.arange(n),
+            "person_number": 1,
+            "age": age,
+            "gender": np.where(female == 1, "female", "male"),
+            "race_code": rng.choice([1, 1, 1, 2, 4, 7], n),
+            "education_years": school,
+            "occp_2010": rng.choice(codes, n),
+            "state": rng.choice(["06", "36", "48", "17"], n),
+            "years_worked": np.clip(np.rint(worked), 0, age - 18).astype(int),
+            "weight": rng.uniform(0.5, 2, n),
+            "synthetic": True,
+            "source_sha256": "test",
+        }
+    )
