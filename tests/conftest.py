@@ -23,3 +23,14 @@ def warehouse(spark, tmp_path: Path):
     from fairscreen.tables import Warehouse
 
     return Warehouse(spark, str(tmp_path / "warehouse"))
+
+
+@pytest.fixture(scope="session")
+def small_warehouse(spark, tmp_path_factory):
+    """The made-up audit of tests/small_audit.py, for tests that only read."""
+    import small_audit
+    from fairscreen.tables import Warehouse
+
+    filled = Warehouse(spark, str(tmp_path_factory.mktemp("small") / "warehouse"))
+    small_audit.fill(filled)
+    return filled

@@ -7,6 +7,7 @@ beside the environment, so that a local run needs no network.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from fairscreen.errors import MissingPartError
@@ -69,6 +71,8 @@ def get_session(
 
 
 def _utc(spark: SparkSession) -> SparkSession:
+    # PySpark prints every refused query with its Java stack; the exception says the same.
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     return spark
 

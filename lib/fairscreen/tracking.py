@@ -1,0 +1,260 @@
+"""MLflow: one run per model of an audit, with metrics named alike across runs.
+
+A metric is `ESTIMAND.attribute.contrast.slice.field`, for instance
+`TE.gender.male_vs_female.job_registered_nurses.estimate`; fields are estimate, std_error, ci_low,
+ci_high, p_value, p_holm. Methods other than the influence function's (`eif`), formats other than
+`text` stand between slice and field. Only what was computed is a metric; the rest, with
+its reason, is in the artifact estimates.csv and counted in the tag `not_computable`.
+
+No run is ever active: everything goes through a client, so that two audits in one process cannot
+write into each other's run. Four first uses of one SQLite file at once killed three of them, so
+opening the store and creating the experiment hold a file lock.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shlex
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from filelock import FileLock
+
+from fairscreen import __version__
+from fairscreen.config import Config
+from fairscreen.reporting.export import to_csv
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+EXPERIMENT = "fairscreen"
+FIELDS = ("estimate", "std_error", "ci_low", "ci_high", "p_value", "p_holm")
+_PARAM_LIMIT = 6000  # characters; MLflow refuses longer values
+_BATCH = 100  # parameters and tags per call; metrics may be 1,000
+_PLAIN = re.compile(r"[^A-Za-z0-9_\-]+")
+
+
+def store(cfg: Config) -> tuple[str, str | None]:
+    """(tracking URI, artifact location of a new experiment).
+
+    `cfg.mlflow_uri` where given; else SQLite in the folder `mlflow` beside the warehouse's (beside
+    `out`, where the warehouse is no folder). SQLite keeps its artifacts in the same folder; for a
+    server the location is None: the server decides.
+    """
+    uri = cfg.mlflow_uri
+    if uri is None:
+        local = "://" not in cfg.warehouse and not re.fullmatch(r"\w+\.\w+", cfg.warehouse)
+        beside = Path(cfg.warehouse if local else cfg.out).expanduser().resolve().parent
+        uri = f"sqlite:///{beside / 'mlflow' / 'mlflow.db'}"
+    database = _database(uri)
+    if database is None:
+        return uri, None
+    # Absolute: MLflow would store a relative place as seen from today's folder.
+    return f"sqlite:///{database}", (database.parent / "artifacts").as_uri()
+
+
+def open_command(cfg: Config) -> str:
+    """The shell command that opens MLflow on this audit's runs, or says where they are."""
+    uri, _ = store(cfg)
+    if _database(uri) is None:
+        return f"MLFLOW_TRACKING_URI={shlex.quote(uri)} mlflow runs search"
+    return f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
+
+
+def log_audit_run(
+    cfg: Config, *, model: str, estimates: pd.DataFrame, overlap: pd.DataFrame,
+    patterns: pd.DataFrame, outcomes: pd.DataFrame, input_versions: Mapping[str, int],
+    warehouse_root: str, report_path: str | Path | None, summary: Mapping[str, Any],
+    simulated: bool,
+) -> str:  # fmt: skip
+    """Log one model's part of an audit as a new, finished MLflow run; its id.
+
+    estimates, overlap, patterns, outcomes: rows with the columns of the tables (outcomes: of the
+    view group_outcomes); rows of other models are left out. input_versions: Delta version of
+    each table read. report_path: may be None where the report names its own run; `attach` it then.
+    """
+    client, experiment = _experiment(cfg)
+    own = {
+        "estimates": _of(estimates, model),
+        "overlap": _of(overlap, model),
+        "patterns": _of(patterns, model),
+        "outcomes": _of(outcomes, model),
+    }
+    kind = cfg.scoring.models[model].kind if model in cfg.scoring.models else "unknown"
+    not_computable = int((own["estimates"]["status"] == "not_computable").sum())
+    tags = {
+        "audit_id": cfg.audit_id,
+        "design": cfg.design,
+        "model": model,
+        "model_kind": kind,
+        "simulated": str(simulated).lower(),
+        "config_hash": cfg.hash(),
+        "package_version": __version__,
+        "not_computable": str(not_computable),
+        "mlflow.user": "fairscreen",
+        "mlflow.note.content": cfg.title,
+    }
+    run_id: str = client.create_run(
+        experiment, tags=tags, run_name=f"{cfg.audit_id} {model}"
+    ).info.run_id
+    try:
+        _log_parameters(client, run_id, parameters(cfg, model))
+        _log_metrics(client, run_id, metrics(own["estimates"]) | _counts(own["outcomes"]))
+        _log_inputs(client, run_id, warehouse_root, input_versions)
+        for name, frame in own.items():
+            client.log_text(run_id, to_csv(frame), f"{name}.csv")
+        client.log_text(run_id, json.dumps(summary, indent=2, default=str), "summary.json")
+        if report_path is not None:
+            client.log_artifact(run_id, str(report_path))
+    except BaseException:
+        client.set_terminated(run_id, status="FAILED")
+        raise
+    client.set_terminated(run_id)
+    return run_id
+
+
+def attach(cfg: Config, run_id: str, file: str | Path) -> None:
+    """Add a file, such as the finished report, to a run that was logged."""
+    client, _ = _experiment(cfg)
+    client.log_artifact(run_id, str(file))
+
+
+def parameters(cfg: Config, model: str) -> dict[str, str]:
+    """Flat settings of population, documents and estimation, the model's own, seed and hash."""
+    data = cfg.model_dump(mode="json", include={"population", "documents", "estimation", "seed"})
+    screener = cfg.scoring.models.get(model)
+    if screener is not None:
+        data["screener"] = screener.model_dump(mode="json")
+    flat = dict(_flat(data))
+    flat |= {"config_hash": cfg.hash(), "package_version": __version__, "design": cfg.design}
+    return {k: v[:_PARAM_LIMIT] for k, v in flat.items()}
+
+
+def metrics(estimates: pd.DataFrame) -> dict[str, float]:
+    """Metrics of one model's rows of `estimates` (n,): finite numbers only, by name."""
+    found: dict[str, float] = {}
+    for row in estimates.to_dict("records"):
+        if row["status"] == "not_computable":
+            continue
+        parts = [row["estimand"], row["attribute"], row["contrast"], row["slice"]]
+        parts += [row["method"]] if row["method"] != "eif" else []
+        parts += [row["document_format"]] if row["document_format"] != "text" else []
+        name = ".".join(_PLAIN.sub("_", str(p)).strip("_") for p in parts)
+        for field in FIELDS:
+            if pd.notna(row.get(field)):
+                found[f"{name}.{field}"] = float(row[field])
+    return found
+
+
+def _counts(outcomes: pd.DataFrame) -> dict[str, float]:
+    kinds = [k for k in ("asked", "ok", "refused", "unparseable", "failed") if k in outcomes]
+    return {f"requests.{k}": float(outcomes[k].sum()) for k in kinds}
+
+
+def _of(frame: pd.DataFrame, model: str) -> pd.DataFrame:
+    return frame[frame["model"] == model] if "model" in frame else frame
+
+
+def _flat(data: Any, at: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from _flat(value, f"{at}.{key}".lstrip("."))
+    elif isinstance(data, list):
+        yield _name(at), json.dumps(data)
+    else:
+        yield _name(at), str(data)
+
+
+def _name(text: str) -> str:
+    # MLflow allows letters, digits and _ - . space : / in a name.
+    return re.sub(r"[^\w\-. :/]", "_", text)[:250]
+
+
+def _database(uri: str) -> Path | None:
+    if not uri.startswith("sqlite:///"):
+        return None
+    return Path(uri.removeprefix("sqlite:///")).expanduser().resolve()
+
+
+@contextmanager
+def _alone(database: Path | None) -> Iterator[None]:
+    if database is None:
+        yield
+        return
+    database.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{database}.lock", timeout=120):
+        yield
+
+
+def _experiment(cfg: Config) -> tuple[MlflowClient, str]:
+    """A client and the id of the experiment, created with its artifact location if new."""
+    # Before the import: MLflow reads it once. The import takes seconds, so it waits until here.
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    for name in ("alembic", "mlflow.store.db.utils"):  # 60 lines at the first use of a store
+        logging.getLogger(name).setLevel(logging.WARNING)
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    uri, location = store(cfg)
+    name = EXPERIMENT if not uri.startswith("databricks") else f"/Shared/{EXPERIMENT}"
+    with _alone(_database(uri)):
+        client = MlflowClient(tracking_uri=uri)
+        found = client.get_experiment_by_name(name)
+        if found is None:
+            try:
+                return client, str(client.create_experiment(name, artifact_location=location))
+            except MlflowException:  # a server: somebody else was first
+                found = client.get_experiment_by_name(name)
+                if found is None:
+                    raise
+        return client, str(found.experiment_id)
+
+
+def _log_parameters(client: MlflowClient, run_id: str, values: Mapping[str, str]) -> None:
+    from mlflow.entities import Param
+
+    items = [Param(k, v) for k, v in values.items()]
+    for at in range(0, len(items), _BATCH):
+        client.log_batch(run_id, params=items[at : at + _BATCH])
+
+
+def _log_metrics(client: MlflowClient, run_id: str, values: Mapping[str, float]) -> None:
+    from mlflow.entities import Metric
+
+    now = int(time.time() * 1000)
+    items = [Metric(k, v, now, 0) for k, v in values.items()]
+    for at in range(0, len(items), 10 * _BATCH):
+        client.log_batch(run_id, metrics=items[at : at + 10 * _BATCH])
+
+
+def _log_inputs(
+    client: MlflowClient, run_id: str, root: str, input_versions: Mapping[str, int]
+) -> None:
+    from mlflow.data.delta_dataset_source import DeltaDatasetSource
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    catalog = re.fullmatch(r"\w+\.\w+", root) is not None and not Path(root).exists()
+    inputs = []
+    for table, version in sorted(input_versions.items()):
+        # By path: MLflow asks a live Spark session about a table's name.
+        source = DeltaDatasetSource(
+            path=f"{root}.{table}" if catalog else f"{root}/{table}", delta_table_version=version
+        )
+        # MLflow leaves version 0 out of the source's JSON; the digest and the tag keep it.
+        dataset = Dataset(
+            name=table,
+            digest=f"v{version}",
+            source_type=source._get_source_type(),
+            source=source.to_json(),
+        )
+        tags = [InputTag("mlflow.data.context", "audit"), InputTag("delta_version", str(version))]
+        inputs.append(DatasetInput(dataset=dataset, tags=tags))
+    if inputs:
+        client.log_inputs(run_id, inputs)

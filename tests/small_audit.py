@@ -1,0 +1,199 @@
+"""A made-up audit, small and consistent, for tests of what reads the tables.
+
+Four jobs-by-group cells of nurses and laborers, one model; no number here was ever measured.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from typing import Any
+
+AUDIT, MODEL = "small", "minilm"
+ESTIMANDS = ("TE", "NDE", "NIE", "BIE", "RIE")
+WHEN = dt.datetime(2026, 3, 22, 12, 0, tzinfo=dt.UTC)
+VERSIONS = {"applicants": 1, "scores": 2, "requests": 1}
+TITLES = {
+    "TE": "total effect", "NDE": "not through the grouped mediators", "NIE": "through mediators",
+    "BIE": "through qualifications", "RIE": "through names and region",
+}  # fmt: skip
+# slice: TE, NDE, BIE, RIE and their errors; NIE and TE follow. None = not computable.
+_EFFECTS: dict[str, dict[str, tuple[float, float] | None]] = {
+    "job=registered_nurses": {"NDE": (0.2, 0.3), "BIE": (0.5, 0.4), "RIE": (1.8, 0.4)},
+    "job=construction_laborers": {"NDE": None, "BIE": (-0.4, 0.5), "RIE": None},
+    "all": {"NDE": (0.1, 0.2), "BIE": (0.1, 0.3), "RIE": (0.9, 0.25)},
+}
+THIN = "effective_n_below_30"
+
+
+def key(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def estimates() -> list[dict[str, Any]]:
+    rows = []
+    for contrast, attribute, favors in (
+        ("male_vs_female", "gender", "men"),
+        ("white_vs_rest", "race", "white applicants"),
+    ):
+        scale = 1.0 if attribute == "gender" else -0.5
+        for where, parts in _EFFECTS.items():
+            values: dict[str, tuple[float, float] | None] = dict(parts)
+            bie, rie, nde = parts["BIE"], parts["RIE"], parts["NDE"]
+            values["NIE"] = (bie[0] + rie[0], 0.5) if bie and rie else None
+            values["TE"] = (nde[0] + values["NIE"][0], 0.6) if nde and values["NIE"] else (0.7, 0.6)
+            for estimand in ESTIMANDS:
+                found = values[estimand]
+                est = scale * found[0] if found else None
+                se = found[1] if found else None
+                rows.append(_estimate(contrast, attribute, favors, where, estimand, "eif", est, se))
+        for where in _EFFECTS:
+            for estimand, est in (("raw_gap", 1.5 * scale), ("selection_rate_ratio", 0.74)):
+                row = _estimate(contrast, attribute, favors, where, estimand, "means", est, 0.1)
+                rows.append(row | {"design": "outcome", "family": None, "p_holm": None})
+    return rows
+
+
+def _estimate(
+    contrast: str, attribute: str, favors: str, where: str, estimand: str, method: str,
+    est: float | None, se: float | None,
+) -> dict[str, Any]:  # fmt: skip
+    ok = est is not None and se is not None
+    p = min(1.0, 2 ** (-(abs(est / se) ** 1.5))) if ok else None
+    return {
+        "audit_id": AUDIT, "design": "path_specific", "model": MODEL, "attribute": attribute,
+        "contrast": contrast, "document_format": "text", "slice": where, "estimand": estimand,
+        "method": method, "title": TITLES.get(estimand, estimand.replace("_", " ")),
+        "estimate": est, "std_error": se,
+        "ci_low": est - 1.96 * se if ok else None, "ci_high": est + 1.96 * se if ok else None,
+        "p_value": p, "family": "NDE, BIE, RIE",
+        "p_holm": min(1.0, 3 * p) if ok else None, "p_bh": p, "p_maxt": p,
+        "n": 8 if where == "all" else 4, "favors_when_positive": favors,
+        "status": "ok" if ok else "not_computable", "reason": None if ok else THIN,
+        "config_hash": "0123456789abcdef", "input_versions": json.dumps(VERSIONS),
+    }  # fmt: skip
+
+
+def overlap() -> list[dict[str, Any]]:
+    rows = []
+    for contrast in ("male_vs_female", "white_vs_rest"):
+        for where in _EFFECTS:
+            for weight_set in ("E_W:Y", "E_R:Y"):
+                thin = where == "job=construction_laborers"
+                rows.append({
+                    "audit_id": AUDIT, "model": MODEL, "contrast": contrast,
+                    "document_format": "text", "slice": where, "weight_set": weight_set, "n": 4,
+                    "mean_weight": 1.02, "effective_n": 11.5 if thin else 240.0,
+                    "max_weight": 40.0 if thin else 6.1, "max_unit_share": 0.2 if thin else 0.02,
+                    "clipped_share": 0.0, "verdict": THIN if thin else "ok",
+                })  # fmt: skip
+    return rows
+
+
+def patterns() -> list[dict[str, Any]]:
+    names = {
+        1: "direct without explicit information", 2: "masked by cancellation",
+        3: "legitimate qualifications", 4: "proxies", 5: "mixed",
+    }  # fmt: skip
+    rows = []
+    for contrast in ("male_vs_female", "white_vs_rest"):
+        for where in _EFFECTS:
+            for number, title in names.items():
+                for rule in ("published", "adjusted"):
+                    thin = where == "job=construction_laborers"
+                    yes = "yes" if number == 4 and rule == "published" else "undecided"
+                    rows.append({
+                        "audit_id": AUDIT, "model": MODEL, "contrast": contrast,
+                        "document_format": "text", "slice": where, "pattern": number,
+                        "title": title, "rule": rule,
+                        "verdict": "not_computable" if thin else yes,
+                        "p_value": 0.2 if rule == "adjusted" and not thin else None,
+                        "reason": THIN if thin else None,
+                    })  # fmt: skip
+    return rows
+
+
+def people() -> dict[str, list[dict[str, Any]]]:
+    """Applicants with their documents, contents, requests, replies and scores: 8, in two jobs."""
+    tables: dict[str, list[dict[str, Any]]] = {
+        t: [] for t in ("applicants", "documents", "contents", "requests", "replies", "scores")
+    }
+    groups = [("female", "white"), ("male", "white"), ("female", "black"), ("male", "black")]
+    number = 0
+    for job in ("registered_nurses", "construction_laborers"):
+        posting = f"Wanted: {job.replace('_', ' ')}."
+        tables["contents"].append(_content(posting))
+        for gender, race in groups:
+            number += 1
+            outcome = "refused" if number == 8 else "ok"
+            _add(tables, f"a{number}", job, gender, race, posting, outcome, 50 + 1.25 * number)
+    return tables
+
+
+def _content(text: str) -> dict[str, Any]:
+    return {"content_key": key(text), "media_type": "text/plain; charset=utf-8", "text": text}
+
+
+def _add(
+    tables: dict[str, list[dict[str, Any]]], who: str, job: str, gender: str, race: str,
+    posting: str, outcome: str, score: float,
+) -> None:  # fmt: skip
+    first, last = ("Mary", "Smith") if gender == "female" else ("John", "<b>O'Neil</b>")
+    resume = f"{first} {last}\nWorked as {job}, case {who}."
+    document, call = f"{who}/text", key(resume + posting)
+    request = f"{document}@{MODEL}#0"
+    tables["applicants"].append({
+        "audit_id": AUDIT, "applicant_id": who, "job": job, "gender": gender, "race": race,
+        "age": 30, "birth_year": 1994, "state": "56", "region": "west", "edu_level": "bachelor",
+        "edu_group": "medium", "exp_year": 4.5, "first_name": first, "surname": last,
+        "first_name_gender": gender, "first_name_cohort": "mid", "surname_race": "neutral",
+        "first_name_p_female": 0.99 if gender == "female" else 0.01,
+        "first_name_mean_year": 1950.0, "surname_p_white": None, "surname_p_black": 0.1,
+        "surname_p_asian_pacific": 0.1, "person_key": who, "survey_weight": None,
+        "design_weight": Decimal("1"), "z_weight_gender": Decimal("1"),
+        "z_weight_race": Decimal("1"), "mode": "balanced", "acs_vintage": 2024,
+    })  # fmt: skip
+    tables["contents"].append(_content(resume))
+    tables["documents"].append({
+        "audit_id": AUDIT, "document_id": document, "applicant_id": who, "job": job,
+        "document_format": "text", "content_key": key(resume),
+    })  # fmt: skip
+    tables["requests"].append({
+        "audit_id": AUDIT, "request_id": request, "document_id": document, "applicant_id": who,
+        "job": job, "model": MODEL, "replicate": 0, "content_key": key(resume),
+        "prompt_key": key(posting), "call_key": call,
+    })  # fmt: skip
+    ok = outcome == "ok"
+    tables["replies"].append({
+        "call_key": call, "model": MODEL, "model_version": "v1",
+        "transport": "answered" if ok else "refused", "reply": f"{score}" if ok else None,
+        "finish_reason": None, "error": None, "attempts": 1, "latency_ms": 2.0, "tokens_in": None,
+        "tokens_out": None, "cost_usd": 0.0, "asked_at": WHEN, "wave_id": "w1",
+    })  # fmt: skip
+    tables["scores"].append({
+        "audit_id": AUDIT, "request_id": request, "document_id": document, "applicant_id": who,
+        "job": job, "document_format": "text", "model": MODEL, "replicate": 0, "call_key": call,
+        "parser": "number/1", "outcome": outcome, "reason": None if ok else "refused",
+        "score": Decimal(f"{score:.4f}") if ok else None,
+    })  # fmt: skip
+
+
+def all_tables() -> dict[str, list[dict[str, Any]]]:
+    return people() | {"estimates": estimates(), "overlap": overlap(), "patterns": patterns()}
+
+
+def fill(warehouse: Any) -> None:
+    """Write the audit into an empty warehouse (`fairscreen.tables.Warehouse`)."""
+
+    def write(name: str, rows: list[dict[str, Any]]) -> None:
+        schema = warehouse.schema(name)
+        values = [tuple(row[c] for c in schema.names) for row in rows]
+        frame = warehouse.spark.createDataFrame(values, schema).coalesce(1)
+        warehouse.append(name, frame, transaction=f"small/{name}")
+
+    tables = all_tables()
+    with ThreadPoolExecutor(4) as pool:  # ten small tables one after the other take half a minute
+        list(pool.map(write, tables, tables.values()))

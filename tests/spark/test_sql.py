@@ -1,0 +1,153 @@
+"""Every file in sql/ runs, keeps the key that it states, and equals a recomputation in pandas."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pandas as pd
+import pytest
+
+import small_audit
+from fairscreen import resources, sql
+from fairscreen.commands import sql as command
+from fairscreen.errors import InputError
+
+
+@pytest.fixture
+def filled(small_warehouse):
+    return small_warehouse
+
+
+def _answer(spark, warehouse, folder: str, name: str) -> pd.DataFrame:
+    file = resources.path("sql", folder, name)
+    ((_, frame),) = sql.run_file(spark, warehouse, file)
+    rows = frame.toPandas()
+    stated = sql.key(file.read_text(encoding="utf-8"))
+    assert stated
+    assert len(rows), f"{name} finds nothing: this test would prove nothing"
+    assert not rows.duplicated(stated).any(), f"{name}: its stated key is not unique"
+    return rows
+
+
+def test_questions_run_and_keep_their_key(spark, filled):
+    files = sorted(f.name for f in resources.path("sql", "questions").glob("*.sql"))
+    answers = {name: _answer(spark, filled, "questions", name) for name in files}
+    assert len(answers) >= 3
+
+    survivors = answers["redlining_after_holm.sql"]
+    all_rows = pd.DataFrame(small_audit.estimates())
+    expected = all_rows[(all_rows.estimand == "RIE") & (all_rows.p_holm < 0.05)]
+    assert sorted(survivors.slice + survivors.contrast) == sorted(
+        expected.slice + expected.contrast
+    )
+
+    thin = answers["not_computable.sql"]
+    assert set(thin.slice) == {"job=construction_laborers"}
+    assert set(thin.reason) == {small_audit.THIN}
+    assert (thin.least_effective_n == 11.5).all()
+
+    back = answers["walk_back.sql"]
+    assert list(back.position) == [1, 2, 3, 4]  # the job has four answered applicants
+    assert set(back.job) == {"registered_nurses"}
+    assert list(back.score.astype(float)) == [55.0, 53.75, 52.5, 51.25]
+    assert list(back.raw_reply.astype(float)) == list(back.score.astype(float))
+    for row in back.itertuples():
+        assert small_audit.key(row.resume) == row.resume_key
+        assert small_audit.key(row.job_description) == row.prompt_key
+    assert json.loads(back.input_versions[0]) == small_audit.VERSIONS
+
+
+def test_effects_wide_equals_pandas(spark, filled):
+    view = _answer(spark, filled, "views", "effects_wide.sql")
+    keys = ["audit_id", "model", "attribute", "contrast", "document_format", "slice", "method"]
+    rows = pd.DataFrame(small_audit.estimates())
+    paths = rows[rows.design == "path_specific"]
+    wide = paths.pivot(index=keys, columns="estimand", values="estimate").sort_index()
+    got = view.set_index(keys).sort_index()
+    assert list(got.index) == list(wide.index)
+    for estimand in small_audit.ESTIMANDS:
+        pd.testing.assert_series_equal(
+            got[estimand.lower()], wide[estimand], check_names=False, check_dtype=False
+        )
+    missing = paths.groupby(keys)["status"].agg(lambda s: (s == "not_computable").sum())
+    assert list(got["not_computable"]) == list(missing.sort_index())
+    computable = got.dropna(subset=["nie", "bie", "rie"])
+    assert (computable.nie - computable.bie - computable.rie).abs().max() < 1e-12
+
+
+def test_group_outcomes_equals_pandas(spark, filled):
+    view = _answer(spark, filled, "views", "group_outcomes.sql")
+    keys = ["audit_id", "model", "document_format", "job", "gender", "race"]
+    tables = small_audit.people()
+    people = pd.DataFrame(tables["applicants"])[["audit_id", "applicant_id", "gender", "race"]]
+    both = pd.DataFrame(tables["scores"]).merge(people, on=["audit_id", "applicant_id"])
+    both["score"] = both["score"].astype(float)
+    expected = both.groupby(keys).agg(asked=("outcome", "size"), mean_score=("score", "mean"))
+    for outcome in ("ok", "refused", "unparseable", "failed"):
+        expected[outcome] = (both["outcome"] == outcome).groupby([both[k] for k in keys]).sum()
+    got = view.set_index(keys).sort_index()[list(expected.columns)]
+    pd.testing.assert_frame_equal(got, expected.sort_index(), check_dtype=False)
+    assert got["refused"].sum() == 1
+    assert got["mean_score"].isna().sum() == 1  # a group without a score has none, not 0
+
+
+def test_command_prints_and_writes_json(filled, tmp_path, capsys):
+    top = argparse.ArgumentParser()
+    command.register(top.add_subparsers())
+
+    def main(argv: list[str]) -> int:
+        args = top.parse_args(argv)
+        return args.run(args)
+
+    file = tmp_path / "two.sql"
+    file.write_text(
+        "-- a; comment\nSELECT ';' AS mark, COUNT(*) AS n FROM scores;\n"
+        "/* and; another */ SELECT NULL AS nothing, CAST('NaN' AS DOUBLE) AS nan;\n"
+    )
+    options = ["sql", str(file), "--warehouse", filled.root]
+    assert main(options) == 0
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[:4] == ["mark  n", "----  -", ";     8", "(1 row)"]
+    assert main([*options, "--json", "-"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [s["rows"] for s in result["statements"]] == [
+        [{"mark": ";", "n": 8}],
+        [{"nothing": None, "nan": None}],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "part"),
+    [
+        ("SELECT 1;\n\nSELECT x\nFROM no_such_table;", 4, "Names in this warehouse: applicants"),
+        ("SELECT 1;\nSELECT score,\n  FROM WHERE GROUP scores;", 3, "[PARSE_SYNTAX_ERROR]"),
+        ("\n\nSELECT score\nFROM scores\nWHERE missing_column = 1", 5, "missing_column"),
+    ],
+)
+def test_a_bad_statement_is_told_with_its_line(spark, filled, tmp_path, text, line, part):
+    file = tmp_path / "bad.sql"
+    file.write_text(text)
+    with pytest.raises(InputError) as caught:
+        sql.run_file(spark, filled, file)
+    message = str(caught.value)
+    assert message.startswith(f"{file}, line {line}: ")
+    assert part in message
+    assert "\n" not in message
+
+
+def test_a_fault_at_reading_time_is_told_too(spark, filled, tmp_path):
+    file = tmp_path / "late.sql"
+    file.write_text("SELECT 1;\nSELECT CAST(first_name AS INT) FROM applicants;")
+    _, (statement, frame) = sql.run_file(spark, filled, file)
+    with pytest.raises(InputError, match=r"late\.sql, line 2: .*CAST_INVALID_INPUT"):
+        sql.located(file, statement, frame.collect)
+
+
+def test_an_empty_warehouse_says_what_to_do(spark, tmp_path):
+    from fairscreen.tables import Warehouse
+
+    file = tmp_path / "a.sql"
+    file.write_text("SELECT 1")
+    with pytest.raises(InputError, match="Run `fairscreen audit` first"):
+        sql.run_file(spark, Warehouse(spark, str(tmp_path / "nothing")), file)
