@@ -1,9 +1,136 @@
-"""Gradient-boosted nuisances (placeholder filled below)."""
+"""Gradient-boosted nuisances with the published grid (PopResume, section on estimation).
+
+n_estimators {5, 10, 20, 50, 100} x max_depth {1..5} x reg_lambda {0.5, 1, 2, 5}, chosen by Brier
+score for P(X|.) and mean squared error for E[Y|.]. Tuned once per input, on a subsample and for
+one split: tuning inside every fold moves the effects by less than a quarter of their error. A fit
+of 100 trees predicts after 5, 10, 20 and 50 as well, so 20 fits give all 100 grid points.
+
+Trees trained on weighted cells are the trees trained on their rows, up to single precision.
+Features are the codes as numbers; one thread, cells in key order.
+"""
 
 from __future__ import annotations
 
-from fairscreen.estimators.nuisance import Learner, Problem
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+
+from fairscreen import random
+from fairscreen.estimators.data import Floats, Ints, PathData
+from fairscreen.estimators.nuisance import Features, Problem, Sums, fit_all
+
+TREES = (5, 10, 20, 50, 100)
+DEPTHS = (1, 2, 3, 4, 5)
+LAMBDAS = (0.5, 1.0, 2.0, 5.0)
+# People in the tuning subsample, about.
+TUNING_PEOPLE = 6_000
+
+_SQUARED = "reg:squarederror"
+_LOGISTIC = "binary:logistic"
 
 
-def tuned(problem: Problem, *, seed: int) -> Learner:
-    raise NotImplementedError
+@dataclass(frozen=True)
+class Setting:
+    """A point of the grid."""
+
+    trees: int
+    depth: int
+    reg_lambda: float
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """Boosted trees. `settings` by name of the nuisance; a nuisance that has none yet is tuned on
+    the held-out sums that come with its training sums."""
+
+    settings: dict[str, Setting] = field(default_factory=dict)
+
+    def mean(self, name: str, features: Features, sums: Sums) -> Floats:
+        """Squared-error trees; the best setting has the least mean squared error."""
+        return self._fit(name, features, sums, _SQUARED)
+
+    def probability(self, name: str, features: Features, sums: Sums) -> Floats:
+        """Logistic trees; the best setting has the least Brier score."""
+        return self._fit(name, features, sums, _LOGISTIC)
+
+    def _fit(self, name: str, features: Features, sums: Sums, objective: str) -> Floats:
+        if len(features.levels) == 1:
+            return np.full(1, sums.y.sum() / sums.w.sum())
+        if name not in self.settings:
+            self.settings[name] = _search(features, sums, objective)
+        setting = self.settings[name]
+        model = _train(features, sums, objective, setting)
+        return _predict(model, features, setting.trees)
+
+
+def tuned(problem: Problem, *, seed: int) -> Boosted:
+    """Boosted trees with the settings that predict best for this input.
+
+    The subsample is a hash draw of cells; its first fold of the first repeat is held out. Stages
+    are tuned in order, each on the pseudo-outcomes of the stage before it at its best setting.
+    """
+    sample = Problem.of(_subsample(problem.data, seed))
+    fold = sample.data.fold[:, 0]
+    held = fold == np.unique(fold)[0]
+    learner = Boosted()
+    fit_all(sample, learner, ~held, known=False, held=held)
+    return learner
+
+
+def _subsample(data: PathData, seed: int) -> PathData:
+    """About TUNING_PEOPLE people: whole cells, by a hash of what they are."""
+    share = TUNING_PEOPLE / int(data.n.sum())
+    if share >= 1:
+        return data
+    codes = np.concatenate(
+        [data.x[:, None].astype(np.int64), data.z, data.r, data.b, data.fold], axis=1
+    )
+    keys = [",".join(map(str, row)) for row in codes.tolist()]
+    kept: Ints = np.flatnonzero(random.uniforms(seed, "paths/tuning", keys) < share)
+    sample = data.take(kept)
+    fold = sample.fold[:, 0] if len(sample) else np.zeros(0)
+    homes = [len(np.unique(fold[sample.x == group])) for group in (0, 1)]
+    return sample if min(homes) > 1 else data
+
+
+def _search(features: Features, sums: Sums, objective: str) -> Setting:
+    if sums.held is None:
+        raise ValueError("a nuisance without a setting needs held-out sums")
+    held = sums.held
+    best, least = Setting(TREES[0], DEPTHS[0], LAMBDAS[0]), np.inf
+    for depth in DEPTHS:
+        for reg_lambda in LAMBDAS:
+            model = _train(features, sums, objective, Setting(TREES[-1], depth, reg_lambda))
+            for trees in TREES:
+                p = _predict(model, features, trees)
+                loss = float((held.yy - 2 * p * held.y + p**2 * held.w).sum())
+                if loss < least:  # ties go to the smaller model
+                    best, least = Setting(trees, depth, reg_lambda), loss
+    return best
+
+
+def _train(features: Features, sums: Sums, objective: str, setting: Setting) -> Any:
+    seen = sums.w > 0
+    scale = sums.w.sum() / sums.ww.sum()  # weights count people, as reg_lambda does
+    rows = xgb.DMatrix(
+        features.levels[seen].astype(np.float32),
+        label=sums.y[seen] / sums.w[seen],
+        weight=sums.w[seen] * scale,
+        nthread=1,
+    )
+    parameters = {
+        "objective": objective,
+        "max_depth": setting.depth,
+        "reg_lambda": setting.reg_lambda,
+        "nthread": 1,
+        "seed": 0,
+        "verbosity": 0,
+    }
+    return xgb.train(parameters, rows, num_boost_round=setting.trees)
+
+
+def _predict(model: Any, features: Features, trees: int) -> Floats:
+    rows = features.levels.astype(np.float32)
+    return np.asarray(model.inplace_predict(rows, iteration_range=(0, trees)), dtype=np.float64)

@@ -56,12 +56,16 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Training sums per level (U,): of w, w^2, w y and w y^2 over people."""
+    """Training sums per level (U,): of w, w^2, w y and w y^2 over people.
+
+    held: the same sums of people held out, where a learner is to be tuned.
+    """
 
     w: Floats
     ww: Floats
     y: Floats
     yy: Floats
+    held: Sums | None = None
 
 
 class Learner(Protocol):
@@ -272,27 +276,36 @@ def cross_fit(problem: Problem, learner: Learner, repeat: int, *, known: bool) -
     return Nuisances(**out)
 
 
-def fit_all(problem: Problem, learner: Learner, train: Mask, *, known: bool) -> dict[str, Floats]:
-    """Every nuisance fitted on the cells `train`, predicted for all cells (C,)."""
+def fit_all(
+    problem: Problem, learner: Learner, train: Mask, *, known: bool, held: Mask | None = None
+) -> dict[str, Floats]:
+    """Every nuisance fitted on the cells `train`, predicted for all cells (C,).
+
+    held: cells whose sums go to the learner for tuning, beside those of `train`.
+    """
     data, z, rz, brz = problem.data, problem.z, problem.rz, problem.brz
     x1, x0 = data.x == 1, data.x == 0
     pair = x1 | x0
     n = data.n.astype(np.float64)
     out: dict[str, Floats] = {}
 
+    def fit(name: str, features: Features, rows: Mask, y: Floats, yy: Floats, means: bool) -> None:
+        sums = problem.sums(features, rows & train, y, yy)
+        if held is not None:
+            sums = replace(sums, held=problem.sums(features, rows & held, y, yy))
+        predict = learner.mean if means else learner.probability
+        out[name] = predict(name, features, sums)[features.at]
+
     def classify(name: str, features: Features, rows: Mask, positive: Mask) -> None:
         hits = n * positive
-        sums = problem.sums(features, rows & train, hits, hits)
-        out[name] = learner.probability(name, features, sums)[features.at]
+        fit(name, features, rows, hits, hits, means=False)
 
     def score(name: str, features: Features, rows: Mask) -> None:
-        sums = problem.sums(features, rows & train, data.sum_y, data.sum_yy)
-        out[name] = learner.mean(name, features, sums)[features.at]
+        fit(name, features, rows, data.sum_y, data.sum_yy, means=True)
 
     def average(name: str, features: Features, rows: Mask, of: str) -> None:
         value = out[of]
-        sums = problem.sums(features, rows & train, n * value, n * value**2)
-        out[name] = learner.mean(name, features, sums)[features.at]
+        fit(name, features, rows, n * value, n * value**2, means=True)
 
     if data.p_contrast is not None:
         out["q"] = data.p_contrast
