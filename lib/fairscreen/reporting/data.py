@@ -1,0 +1,65 @@
+"""What a report is made of: frames with the columns of the tables, and facts about the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import pandas as pd
+
+from fairscreen.config import Config
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """One screener. `version`: as the screener reports it (embedding: SHA-256 of the model)."""
+
+    kind: str
+    simulated: bool
+    version: str | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One request as it was sent and answered, so that a reader sees what was asked."""
+
+    model: str
+    job: str
+    applicant_id: str
+    content_key: str
+    prompt: str
+    resume: str
+    reply: str | None
+    outcome: str
+    score: float | None
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Everything that `render_report` shows; it reads nothing else.
+
+    population: job, gender, race, edu_group, n (applicants); one row per combination.
+    exclusions, estimates, overlap, patterns, sources: rows of the tables (sources: source_file).
+    outcomes: rows of the view group_outcomes.
+    models: by key of scoring.models. mlflow_runs: model to run id.
+    input_versions: Delta version of every table, for the provenance section.
+    """
+
+    cfg: Config
+    generated_at: datetime
+    package_version: str
+    population: pd.DataFrame
+    exclusions: pd.DataFrame
+    outcomes: pd.DataFrame
+    estimates: pd.DataFrame
+    overlap: pd.DataFrame
+    patterns: pd.DataFrame
+    sources: pd.DataFrame
+    input_versions: Mapping[str, int]
+    models: Mapping[str, ModelFacts]
+    samples: tuple[Sample, ...] = ()
+    mlflow_runs: Mapping[str, str] = field(default_factory=dict)
+    mlflow_command: str | None = None
+    config_file: str | None = None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,231 @@
+"""Findings as plain sentences. Each says the number, its interval, whom it favors and its limits.
+
+"The interval covers zero" is never told as "no effect": for that the whole interval must lie
+within the margin that the audit chose beforehand (Config.estimation.equivalence_margin).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fairscreen.config import Config
+from fairscreen.reporting.plots import signed
+
+Row = Mapping[str, Any]
+
+# What an estimand is to somebody who never heard of path-specific effects. No photo is shown, so
+# NDE is what is left beside the grouped mediators, not direct discrimination (pitfall 6).
+MEANING = {
+    "TE": "the whole difference that {attribute} makes to the score, by every path",
+    "NDE": "the part not through the grouped mediators",
+    "NIE": "the part through qualifications, names and region together",
+    "BIE": "the part through qualifications ({business})",
+    "RIE": "the part through names and region ({redlining}), and through qualifications that "
+    "differ because of them",
+}
+TITLE = {
+    "TE": "Total effect (TE)",
+    "NDE": "Not through the grouped mediators (NDE)",
+    "NIE": "Through all mediators (NIE)",
+    "BIE": "Through qualifications (BIE)",
+    "RIE": "Through names and region (RIE)",
+    "raw_gap": "Raw gap of mean scores",
+}
+
+
+def number(value: Any) -> float | None:
+    """A table's number, or None; frames hold nulls as NaN."""
+    if value is None:
+        return None
+    found = float(value)
+    return found if math.isfinite(found) else None
+
+
+def words(code: Any) -> str:
+    """A reason code as words; missing is said to be missing."""
+    if code is None or code != code:
+        return "no reason recorded"
+    return str(code).replace("_", " ")
+
+
+def favored(cfg: Config, row: Row) -> str:
+    """Whom this row's estimate favors, given its sign; empty where it is missing or zero."""
+    estimate, positive = number(row["estimate"]), row.get("favors_when_positive")
+    if not estimate or not isinstance(positive, str):
+        return ""
+    if estimate > 0:
+        return positive
+    contrast = cfg.estimation.contrasts.get(str(row["contrast"]))
+    if contrast is None:
+        return f"the group other than {positive}"
+    return contrast.x0_label if positive == contrast.x1_label else contrast.x1_label
+
+
+def slice_label(cfg: Config, text: str) -> str:
+    """`job=KEY` as the job's title, `all` as pooled; anything else as it is."""
+    if text == "all":
+        return "All jobs, pooled"
+    first, _, rest = text.partition(";")
+    name, _, value = first.partition("=")
+    if name != "job":
+        return text
+    title = cfg.population.jobs[value].title if value in cfg.population.jobs else value
+    return f"{title};{rest}" if rest else title
+
+
+def interval(row: Row) -> str:
+    low, high = number(row["ci_low"]), number(row["ci_high"])
+    if low is None or high is None:
+        return "no interval"
+    return f"{signed(low)} to {signed(high)}"
+
+
+def reading(cfg: Config, row: Row) -> str:
+    """What the interval allows to say, in one sentence."""
+    low, high = number(row["ci_low"]), number(row["ci_high"])
+    if low is None or high is None:
+        return "Without an interval it says little."
+    margin = cfg.estimation.equivalence_margin
+    within = -margin < low and high < margin
+    small = f" It lies within \u00b1{margin:g} points, which this audit calls negligible."
+    if low > 0 or high < 0:
+        return "The interval excludes zero." + (small if within else "")
+    if within:
+        return "The interval covers zero." + small
+    return (
+        "The interval covers zero: an effect is not shown, and effects of either sign up to "
+        "its ends are not ruled out."
+    )
+
+
+def effect_sentence(cfg: Config, row: Row) -> str:
+    """One effect: its title, number, interval, whom it favors, and how to read it."""
+    title = TITLE.get(str(row["estimand"]), str(row["title"]))
+    if number(row["estimate"]) is None:
+        return f"{title}: not computable ({words(row['reason'])})."
+    percent = f"{100 * cfg.estimation.level:g}%"
+    whom = favored(cfg, row)
+    text = f"{title}: {signed(float(row['estimate']))} points"
+    text += f", in favor of {whom}" if whom else ""
+    text += f" ({percent} interval {interval(row)}). {reading(cfg, row)}"
+    if row["status"] == "flagged":
+        text += f" Flagged: {words(row['reason'])}."
+    return text
+
+
+def jobs_sentence(cfg: Config, rows: Sequence[Row]) -> str:
+    """Where, among the slices by job, the interval of one estimand excludes zero."""
+    clear = [r for r in rows if _excludes_zero(r)]
+    missing = [r for r in rows if number(r["estimate"]) is None]
+    if not rows:
+        return ""
+    text = f"By job, its interval excludes zero in {len(clear)} of {len(rows)}"
+    if clear:
+        named = [
+            f"{slice_label(cfg, r['slice'])} {signed(float(r['estimate']))}, favoring "
+            f"{favored(cfg, r)}"
+            for r in clear
+        ]
+        text += f" ({'; '.join(named)})"
+    if missing:
+        names = ", ".join(slice_label(cfg, r["slice"]) for r in missing)
+        text += f"; not computable for {names}"
+    return text + "."
+
+
+def _excludes_zero(row: Row) -> bool:
+    low, high = number(row["ci_low"]), number(row["ci_high"])
+    return low is not None and high is not None and (low > 0 or high < 0)
+
+
+def holm_sentence(cfg: Config, rows: Sequence[Row]) -> str:
+    """How many of the tested effects stay significant after Holm, within their family."""
+    alpha = 1 - cfg.estimation.level
+    tested = [r for r in rows if number(r.get("p_holm")) is not None]
+    if not tested:
+        return "No adjusted p-value is recorded for these effects."
+    kept = [r for r in tested if float(r["p_holm"]) < alpha]
+    text = (
+        f"Many effects are tested at once, so some would look real by chance: {len(kept)} of "
+        f"{len(tested)} tested effects stay significant at {alpha:.2g} after Holm's correction"
+    )
+    if kept:
+        named = [f"{r['estimand']} in {slice_label(cfg, r['slice'])}" for r in kept]
+        shown = "; ".join(named[:8])
+        text += f" ({shown}{'; and others' if len(named) > 8 else ''})"
+    return text + "."
+
+
+def ratio_sentence(cfg: Config, rows: Sequence[Row]) -> str:
+    """The four-fifths rule over the selection-rate ratios of one contrast."""
+    known = [(r, float(r["estimate"])) for r in rows if number(r["estimate"]) is not None]
+    if not known:
+        return ""
+    below = [(r, v) for r, v in known if not four_fifths(v)]
+    worst, value = min(known, key=lambda pair: lower_over_higher(pair[1]))
+    text = (
+        f"Selection rates: the lowest ratio is {value:.2f} ({slice_label(cfg, worst['slice'])}); "
+    )
+    if below:
+        names = ", ".join(slice_label(cfg, r["slice"]) for r, _ in below)
+        return text + f"outside the four-fifths rule in {len(below)} of {len(known)}: {names}."
+    return text + f"none of {len(known)} breaks the four-fifths rule."
+
+
+def lower_over_higher(ratio: float) -> float:
+    """The ratio with the lower rate above the line, whichever group that is."""
+    return min(ratio, 1 / ratio) if ratio > 0 else 0.0
+
+
+def four_fifths(ratio: float) -> bool:
+    """True where the lower selection rate is at least four fifths of the higher one."""
+    return lower_over_higher(ratio) >= 0.8
+
+
+def population_sentence(cfg: Config, applicants: int, jobs: int) -> str:
+    """Who applied, by the mode of the population."""
+    people = cfg.population
+    size = f"{applicants:,} applicants for {jobs} job{'s' if jobs != 1 else ''}"
+    ages = f"aged {people.age_min} to {people.age_max}"
+    if people.mode == "surveyed":
+        return f"{size}, {ages}: every surveyed person of the American Community Survey once."
+    if people.mode == "draws":
+        return f"{size}, {ages}, drawn from the American Community Survey by its weights."
+    return (
+        f"{size}, {ages}, generated from distributions fitted to the American Community Survey. "
+        f"The design holds {' and '.join(people.balance)} in equal numbers, so group sizes here "
+        "are not those of the workforce; weights state effects for the workforce's mix."
+    )
+
+
+def limits(cfg: Config, *, synthetic: Sequence[str], simulated: Sequence[str]) -> list[str]:
+    """What this audit does not show. The order is that of importance to a reader."""
+    found = []
+    if synthetic:
+        found.append(
+            f"Made-up input: {', '.join(synthetic)} is synthetic (made by a script, no real "
+            "records). Years of experience, and what depends on them, are illustrations."
+        )
+    if simulated:
+        found.append(
+            f"Simulated screener: {', '.join(simulated)} is a formula with planted effects, kept "
+            "to check the method. Its numbers say nothing about a real screener."
+        )
+    found += [
+        "Effects describe what this screener does with resumes of applicants standardised to "
+        "Census profiles. They do not say how gender or race causes education or a career.",
+        "The resumes are generated and show no photo, and gender and race are not written in "
+        "them. What is not through the grouped mediators (NDE) is therefore no measure of direct "
+        "discrimination: it is what coarse groups of names, education and experience miss, and "
+        "noise.",
+        "The part through names and region (RIE) includes what then passes through qualifications.",
+        "An interval that covers zero does not show that there is no effect.",
+        "Not computable means that too few comparable applicants exist in the two groups to "
+        "support a number. It is not zero.",
+        "The intervals hold the sampling of applicants. Errors of the survey behind them, and of "
+        "the experience and name tables, come on top.",
+        "No legal conclusion follows from this report alone.",
+    ]
+    return found

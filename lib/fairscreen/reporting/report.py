@@ -1,0 +1,329 @@
+"""The report: one HTML file that stands alone, for a lawyer first and a statistician after.
+
+Nothing is loaded from anywhere (a content policy in the page forbids it), everything that comes
+from data is escaped, and what could not be computed shows its reason in the number's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import pandas as pd
+import yaml
+from jinja2 import Environment, StrictUndefined
+
+from fairscreen.reporting import narrative, plots
+from fairscreen.reporting.data import ModelFacts, ReportData, Sample
+
+__all__ = ["ModelFacts", "ReportData", "Sample", "render_report"]
+
+EFFECTS = ("TE", "NDE", "BIE", "RIE", "NIE")
+PANELS = (*EFFECTS, "raw_gap")
+HEADLINE = "eif"
+
+
+def render_report(data: ReportData) -> str:
+    """The report as HTML text. Pure: the same data gives the same text."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(
+        signed=lambda v: "" if narrative.number(v) is None else plots.signed(float(v)),
+        fixed=_fixed, p=_p, share=_share, words=narrative.words, whole=_whole,
+        slice=lambda text: narrative.slice_label(data.cfg, text), exact=_exact,
+    )  # fmt: skip
+    here = resources.files("fairscreen.reporting")
+    style = (here / "report.css").read_text(encoding="utf-8")
+    template = environment.from_string(
+        (here / "template.html.j2").read_text(encoding="utf-8").replace("{{STYLE}}", style)
+    )
+    return template.render(**_view(data))
+
+
+def _view(data: ReportData) -> dict[str, Any]:
+    cfg = data.cfg
+    simulated = [name for name, facts in data.models.items() if facts.simulated]
+    synthetic = [
+        f"{row['kind'].upper()} ({row['file']})"
+        for row in _records(data.sources)
+        if row.get("synthetic")
+    ]
+    # NaN has no truth in the template: nulls are None there.
+    return {
+        "data": data,
+        "cfg": cfg,
+        "jobs": {key: job.title for key, job in cfg.population.jobs.items()},
+        "config_hash": cfg.hash(),
+        "percent": f"{100 * cfg.estimation.level:g}%",
+        "alpha": f"{1 - cfg.estimation.level:.2g}",
+        "synthetic": synthetic,
+        "simulated": simulated,
+        "applicants": int(data.population["n"].sum()) if len(data.population) else 0,
+        "population_sentence": narrative.population_sentence(
+            cfg,
+            int(data.population["n"].sum()) if len(data.population) else 0,
+            int(data.population["job"].nunique()) if len(data.population) else 0,
+        ),
+        "limits": narrative.limits(cfg, synthetic=synthetic, simulated=simulated),
+        "meaning": {
+            key: text.format(
+                attribute="the protected attribute",
+                business=_columns(cfg.estimation.roles.business),
+                redlining=_columns(cfg.estimation.roles.redlining),
+            )
+            for key, text in narrative.MEANING.items()
+        },
+        "titles": narrative.TITLE,
+        "cases": [_case(data, *key) for key in _case_keys(data)],
+        "population": _crossed(data.population),
+        "exclusions": _exclusions(data.exclusions),
+        "outcomes": _records(data.outcomes),
+        "totals": _totals(data.outcomes),
+        "sources": _records(data.sources),
+        "families": _families(data.estimates),
+        "settings": yaml.safe_dump(cfg.model_dump(mode="json"), sort_keys=False),
+    }
+
+
+def _case_keys(data: ReportData) -> list[tuple[str, str, str]]:
+    """(model, contrast, document_format), in the order of the config, then of the table."""
+    if not len(data.estimates):
+        return []
+    keys = data.estimates[["model", "contrast", "document_format"]].drop_duplicates()
+    models, contrasts = list(data.models), list(data.cfg.estimation.contrasts)
+
+    def place(key: tuple[str, str, str]) -> tuple[int, int, str]:
+        return (
+            models.index(key[0]) if key[0] in models else len(models),
+            contrasts.index(key[1]) if key[1] in contrasts else len(contrasts),
+            key[2],
+        )
+
+    found = [(str(m), str(c), str(f)) for m, c, f in keys.itertuples(index=False)]
+    return sorted(found, key=place)
+
+
+def _case(data: ReportData, model: str, contrast: str, document_format: str) -> dict[str, Any]:
+    """One model, contrast and format: sentences, panels and tables."""
+    cfg = data.cfg
+
+    def of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+        if not len(frame):
+            return []
+        return _records(
+            frame[
+                (frame["model"] == model)
+                & (frame["contrast"] == contrast)
+                & (frame["document_format"] == document_format)
+            ]
+        )
+
+    rows = of(data.estimates)
+    paths = [r for r in rows if r["design"] == "path_specific"]
+    methods = {r["method"] for r in paths}
+    main = HEADLINE if HEADLINE in methods else min(methods, default="")
+    headline = [r for r in paths if r["method"] == main]
+    raw = [r for r in rows if r["design"] != "path_specific"]
+    slices = _slice_order(data, [r["slice"] for r in rows])
+    spec = cfg.estimation.contrasts.get(contrast)
+    favors = next((r["favors_when_positive"] for r in rows if r["favors_when_positive"]), "x1")
+    other = (spec.x0_label if favors == spec.x1_label else spec.x1_label) if spec else "others"
+    pooled = {r["estimand"]: r for r in headline if r["slice"] == "all"}
+    total_by_job = [r for r in headline if r["estimand"] == "TE" and r["slice"] != "all"]
+    sentences = [narrative.effect_sentence(cfg, pooled[e]) for e in EFFECTS[:4] if e in pooled]
+    if total_by_job:
+        sentences.insert(1, narrative.jobs_sentence(cfg, total_by_job))
+    tested = [r for r in headline if r["estimand"] in ("NDE", "BIE", "RIE")]
+    if tested:
+        sentences.append(narrative.holm_sentence(cfg, tested))
+    ratios = [r for r in raw if r["estimand"] == "selection_rate_ratio"]
+    if ratios:
+        sentences.append(narrative.ratio_sentence(cfg, ratios))
+    return {
+        "model": model,
+        "contrast": contrast,
+        "format": document_format,
+        "anchor": f"case-{_anchor(model)}-{_anchor(contrast)}-{_anchor(document_format)}",
+        "attribute": next((r["attribute"] for r in rows), ""),
+        "heading": f"{spec.x1_label} against {spec.x0_label}" if spec else contrast,
+        "favors": favors,
+        "other": other,
+        "sentences": [s for s in sentences if s],
+        "panels": _panels(data, headline, raw, slices, favors, other),
+        "effects": _grouped(headline, slices, EFFECTS),
+        "raw": [dict(r, verdict=_verdict(r)) for r in _ordered(raw, slices)],
+        "others": _ordered([r for r in paths if r["method"] != main], slices),
+        "method": main,
+        "overlap": _ordered(of(data.overlap), slices),
+        "patterns": _pattern_rows(of(data.patterns), slices),
+        "pattern_slices": slices,
+    }
+
+
+def _panels(
+    data: ReportData, headline: list[dict[str, Any]], raw: list[dict[str, Any]],
+    slices: Sequence[str], favors: str, other: str,
+) -> list[dict[str, Any]]:  # fmt: skip
+    margin = data.cfg.estimation.equivalence_margin
+    by_panel: dict[str, list[plots.ForestRow]] = {}
+    for estimand in PANELS:
+        rows = _ordered([r for r in [*headline, *raw] if r["estimand"] == estimand], slices)
+        by_panel[estimand] = [
+            plots.ForestRow(
+                label=narrative.slice_label(data.cfg, r["slice"]), estimate=r["estimate"],
+                low=r["ci_low"], high=r["ci_high"], status=r["status"], reason=r["reason"],
+                pooled=r["slice"] == "all",
+            )
+            for r in rows
+        ]  # fmt: skip
+    scale = plots.domain([row for rows in by_panel.values() for row in rows], margin)
+    return [
+        {
+            "estimand": estimand,
+            "title": narrative.TITLE[estimand],
+            "svg": plots.forest(
+                narrative.TITLE[estimand], rows, scale=scale, margin=margin,
+                favors_right=favors, favors_left=other,
+            ),
+        }
+        for estimand, rows in by_panel.items()
+        if rows
+    ]  # fmt: skip
+
+
+def _slice_order(data: ReportData, found: list[str]) -> list[str]:
+    """Jobs as in the config, other slices by name, the pooled one last."""
+    jobs = [f"job={key}" for key in data.cfg.population.jobs]
+    rest = sorted({s for s in found if s not in jobs and s != "all"})
+    return [s for s in [*jobs, *rest, "all"] if s in set(found)]
+
+
+def _ordered(rows: list[dict[str, Any]], slices: Sequence[str]) -> list[dict[str, Any]]:
+    known = list(slices)
+    return sorted(
+        rows, key=lambda r: known.index(r["slice"]) if r["slice"] in known else len(known)
+    )
+
+
+def _grouped(
+    rows: list[dict[str, Any]], slices: Sequence[str], order: Sequence[str]
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    groups = []
+    for where in slices:
+        mine = [r for r in rows if r["slice"] == where]
+        mine.sort(key=lambda r: order.index(r["estimand"]) if r["estimand"] in order else 99)
+        if mine:
+            groups.append((where, mine))
+    return groups
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    if row["estimand"] != "selection_rate_ratio" or row["estimate"] is None:
+        return ""
+    return "keeps four-fifths" if narrative.four_fifths(row["estimate"]) else "below four-fifths"
+
+
+def _pattern_rows(rows: list[dict[str, Any]], slices: Sequence[str]) -> list[dict[str, Any]]:
+    found = []
+    for number, title in sorted({(r["pattern"], r["title"]) for r in rows}):
+        for rule in ("published", "adjusted"):
+            cells = {r["slice"]: r for r in rows if r["pattern"] == number and r["rule"] == rule}
+            if cells:
+                found.append(
+                    {"pattern": number, "title": title, "rule": rule,
+                     "cells": [cells.get(s) for s in slices]}
+                )  # fmt: skip
+    return found
+
+
+def _crossed(population: pd.DataFrame) -> dict[str, Any]:
+    """Applicants by job (rows) and by value of gender, race and education (columns)."""
+    kinds = [c for c in ("gender", "race", "edu_group") if c in population]
+    columns: list[tuple[str, str]] = []
+    for kind in kinds:
+        columns += [(kind, str(v)) for v in population[kind].drop_duplicates()]
+    rows = []
+    for job in population["job"].drop_duplicates() if len(population) else []:
+        mine = population[population["job"] == job]
+        counts = [int(mine.loc[mine[k].astype(str) == v, "n"].sum()) for k, v in columns]
+        rows.append({"job": job, "total": int(mine["n"].sum()), "counts": counts})
+    return {"columns": columns, "kinds": [(k, sum(c[0] == k for c in columns)) for k in kinds],
+            "rows": rows}  # fmt: skip
+
+
+def _exclusions(frame: pd.DataFrame) -> dict[str, Any]:
+    if not len(frame):
+        return {"reasons": [], "rows": []}
+    reasons = sorted(frame["reason"].unique(), key=lambda r: (r != "included", r))
+    rows = []
+    for job in frame["job"].drop_duplicates():
+        mine = frame[frame["job"] == job].set_index("reason")
+        rows.append(
+            {"job": job,
+             "cells": [(int(mine["people"].get(r, 0)), int(mine["weighted"].get(r, 0)))
+                       for r in reasons]}
+        )  # fmt: skip
+    return {"reasons": reasons, "rows": rows}
+
+
+def _totals(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
+    kinds = [k for k in ("asked", "ok", "refused", "unparseable", "failed") if k in outcomes]
+    if not len(outcomes):
+        return []
+    return _records(outcomes.groupby("model", sort=False)[kinds].sum().reset_index())
+
+
+def _families(estimates: pd.DataFrame) -> list[dict[str, Any]]:
+    if not len(estimates):
+        return []
+    inside = estimates[estimates["family"].notna()]
+    return [
+        {"family": family, "tests": int(rows["p_value"].notna().sum()),
+         "estimands": ", ".join(sorted(rows["estimand"].unique()))}
+        for family, rows in inside.groupby("family")
+    ]  # fmt: skip
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as dicts with None for every null (a frame's NaN, NaT, NA)."""
+    return [
+        {str(k): None if not isinstance(v, list | dict) and pd.isna(v) else v
+         for k, v in row.items()}
+        for row in frame.to_dict("records")
+    ]  # fmt: skip
+
+
+def _columns(names: Sequence[str]) -> str:
+    return ", ".join(n.replace("_", " ") for n in names)
+
+
+def _anchor(text: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in text)
+
+
+def _fixed(value: Any, digits: int = 2) -> str:
+    found = narrative.number(value)
+    return "" if found is None else f"{found:,.{digits}f}".replace("-", "\u2212")
+
+
+def _whole(value: Any) -> str:
+    return "" if value is None else f"{int(value):,}"
+
+
+def _exact(value: Any) -> str:
+    found = narrative.number(value)
+    return "" if found is None else repr(found)
+
+
+def _share(value: Any) -> str:
+    found = narrative.number(value)
+    return "" if found is None else f"{100 * found:.1f}%"
+
+
+def _p(value: Any) -> str:
+    found = narrative.number(value)
+    if found is None:
+        return ""
+    return "<0.001" if found < 0.001 else f"{found:.3f}"

@@ -1,0 +1,246 @@
+"""The report on made-up rows: escaping, completeness, reasons in place of numbers, no network."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+import small_audit
+from fairscreen import resources
+from fairscreen.config import load
+from fairscreen.reporting import narrative, plots
+from fairscreen.reporting.export import to_csv
+from fairscreen.reporting.report import ModelFacts, ReportData, Sample, render_report
+
+NASTY = "<script>alert('x')</script> & \"O'Neil\""
+
+
+def report_data(**changes) -> ReportData:
+    tables = small_audit.people()
+    people = pd.DataFrame(tables["applicants"])
+    population = people.groupby(["job", "gender", "race", "edu_group"]).size()
+    outcomes = [
+        {"model": "minilm", "job": "registered_nurses", "gender": g, "race": "white", "asked": 2,
+         "ok": 2 - refused, "refused": refused, "unparseable": 0, "failed": 0, "mean_score": mean}
+        for g, refused, mean in (("female", 0, 51.23), ("male", 2, None))
+    ]  # fmt: skip
+    data = ReportData(
+        cfg=load(resources.path("conf", "audits", "demo.yml")),
+        generated_at=dt.datetime(2026, 3, 22, 9, 30, tzinfo=dt.UTC), package_version="0.1.0",
+        population=population.rename("n").reset_index(),
+        exclusions=pd.DataFrame([
+            {"job": "registered_nurses", "reason": "included", "people": 71, "weighted": 7001},
+            {"job": "registered_nurses", "reason": "below_high_school", "people": 3,
+             "weighted": 299},
+        ]),
+        outcomes=pd.DataFrame(outcomes), estimates=pd.DataFrame(small_audit.estimates()),
+        overlap=pd.DataFrame(small_audit.overlap()),
+        patterns=pd.DataFrame(small_audit.patterns()),
+        sources=pd.DataFrame([
+            {"kind": "acs", "file": "five_jobs.zip", "member": "psam_p.csv", "row_count": 100,
+             "sha256": "ab" * 32, "synthetic": False},
+            {"kind": "psid", "file": "psid_synthetic.zip", "member": None, "row_count": 10,
+             "sha256": "cd" * 32, "synthetic": True},
+        ]),
+        input_versions={"scores": 7, "applicants": 3},
+        models={"minilm": ModelFacts("embedding", simulated=False, version="ef" * 32)},
+        samples=(
+            Sample("minilm", "registered_nurses", "a1", "12" * 16, "Wanted: a nurse",
+                   f"{NASTY}\nRegistered Nurse", "51.2500", "ok", 51.25),
+        ),
+        mlflow_runs={"minilm": "run123"}, mlflow_command="mlflow ui --backend-store-uri sqlite:///x",
+        notes=(f"about {NASTY}",),
+    )  # fmt: skip
+    return replace(data, **changes)
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return render_report(report_data())
+
+
+class _Page(HTMLParser):
+    """Tags and attributes, and whether every element is closed in its order."""
+
+    VOID = ("meta", "br", "hr", "img", "link", "input")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.faults: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> at {self.getpos()}")
+
+
+def _text(html: str) -> str:
+    body = re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", body).split())
+
+
+def test_the_page_is_well_formed_and_loads_nothing(html):
+    page = _Page(html)
+    assert page.faults == []
+    assert page.open == []
+    assert not any(tag in ("script", "link", "iframe", "object", "img") for tag, _ in page.tags)
+    for tag, attributes in page.tags:
+        for name in ("src", "href", "xlink:href", "srcset", "data", "action"):
+            value = attributes.get(name)
+            assert value is None or value.startswith("#"), (tag, name, value)
+    assert "url(" not in html
+    assert "@import" not in html
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    targets = {a["href"][1:] for tag, a in page.tags if tag == "a"}
+    assert targets <= set(ids)
+
+
+def test_what_comes_from_data_is_escaped(html):
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;") >= 2  # in the resume and in the note
+    nasty = small_audit.estimates()
+    for row in nasty:
+        row.update(slice=NASTY, reason=NASTY, title=NASTY, method=NASTY, favors_when_positive=NASTY)
+    page = render_report(report_data(estimates=pd.DataFrame(nasty), models={NASTY: ModelFacts(
+        NASTY, simulated=True, version=NASTY)}))  # fmt: skip
+    assert "<script" not in page
+    assert _Page(page).faults == []
+
+
+def test_every_estimate_is_shown_or_its_reason_is(html):
+    rows = small_audit.estimates()
+    assert {r["status"] for r in rows} == {"ok", "not_computable"}
+    for row in rows:
+        if row["estimate"] is not None:
+            assert f'title="{row["estimate"]!r}"' in html
+    missing = [r for r in rows if r["estimate"] is None]
+    shown = re.findall(r'<td class="none" colspan="7">not computable: ([^<]*)</td>', html)
+    assert shown == ["effective n below 30"] * len(missing)
+    panels = re.findall(r'<text [^>]*class="missing">not computable</text>', html)
+    assert len(panels) == len(missing)
+    assert ">nan<" not in html.lower()
+    assert ">None<" not in html
+
+
+def test_the_summary_tells_a_lawyer_what_was_found(html):
+    text = _text(html)
+    summary = text[text.index("What was found") : text.index("What this does not show")]
+    assert (
+        "Total effect (TE): +1.10 points, in favor of men (95% interval -0.08 to +2.28)".replace(
+            "-", "\u2212"
+        )
+        in summary
+    )
+    assert "in favor of Black and Asian or Pacific Islander applicants" in summary
+    assert "A value above zero favors men , below zero women ." in summary
+    assert "outside the four-fifths rule in 3 of 3" in summary
+    limits = text[text.index("What this does not show") : text.index("Notes of this run")]
+    assert "An interval that covers zero does not show that there is no effect." in limits
+    assert "They do not say how gender or race causes education" in limits
+    assert "no measure of direct discrimination" in limits
+
+
+def test_provenance_names_versions_hashes_and_runs(html):
+    cfg = report_data().cfg
+    text = _text(html)
+    for part in (cfg.hash(), str(cfg.seed), "ab" * 32, "cd" * 32, "ef" * 32, "12" * 16, "run123",
+                 "scores 7", "applicants 3", "mlflow ui --backend-store-uri", "7,001"):  # fmt: skip
+        assert part in text, part
+
+
+def test_made_up_input_and_simulated_screeners_are_loud(html):
+    assert "SYNTHETIC INPUT: PSID (psid_synthetic.zip)" in html
+    assert "SIMULATED" not in html
+    real = report_data().sources.query("not synthetic")
+    page = render_report(
+        report_data(sources=real, models={"minilm": ModelFacts("planted", simulated=True)})
+    )
+    assert "SIMULATED SCREENER: minilm" in page
+    assert "SYNTHETIC INPUT" not in page
+
+
+def test_an_audit_without_results_still_has_a_report():
+    empty = {
+        name: getattr(report_data(), name).iloc[:0]
+        for name in ("population", "exclusions", "outcomes", "estimates", "overlap", "patterns")
+    }
+    page = render_report(report_data(**empty, samples=()))
+    assert "No effect was estimated." in page
+    assert _Page(page).faults == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.2, 3.0, "The interval excludes zero."),
+        (0.2, 0.9, "The interval excludes zero. It lies within \u00b11 points, which this audit "
+         "calls negligible."),
+        (-0.2, 0.9, "The interval covers zero. It lies within \u00b11 points, which this audit "
+         "calls negligible."),
+        (-0.2, 1.4, "The interval covers zero: an effect is not shown, and effects of either sign "
+         "up to its ends are not ruled out."),
+        (None, None, "Without an interval it says little."),
+    ],
+)  # fmt: skip
+def test_reading_of_an_interval(low, high, expected):
+    cfg = report_data().cfg
+    assert narrative.reading(cfg, {"ci_low": low, "ci_high": high}) == expected
+
+
+@pytest.mark.parametrize(
+    ("ratio", "keeps"), [(0.8, True), (0.79, False), (1.25, True), (1.26, False), (0.0, False)]
+)
+def test_four_fifths_holds_whichever_group_is_above(ratio, keeps):
+    assert narrative.four_fifths(ratio) is keeps
+
+
+def test_numbers_carry_their_sign_and_a_zero_none():
+    assert [plots.signed(v) for v in (1.2, -0.404, 0.001, -0.001)] == [
+        "+1.20", "\u22120.40", "0.00", "0.00",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, 1), (-0.013, 0.9), (-250, 40), (0.0, 1e-3)])
+def test_ticks_are_few_round_and_inside(low, high):
+    found = plots.ticks(low, high)
+    assert 2 <= len(found) <= 7
+    assert all(low - 1e-9 <= t <= high + 1e-9 for t in found)
+
+
+def test_forest_places_estimates_on_their_scale():
+    rows = [
+        plots.ForestRow("Nurse", 1.0, 0.5, 1.5, "ok", None, pooled=False),
+        plots.ForestRow("All jobs", -2.0, -3.0, 1.0, "flagged", "clip moves it", pooled=True),
+    ]
+    svg = str(
+        plots.forest("T", rows, scale=(-4, 4), margin=1, favors_right="men", favors_left="women")
+    )
+    middle, unit = (plots.LEFT + plots.RIGHT) / 2, (plots.RIGHT - plots.LEFT) / 8
+    assert f'cx="{middle + unit:.1f}"' in svg
+    assert f'x1="{middle - 3 * unit:.1f}" x2="{middle + unit:.1f}"' in svg
+    assert svg.count('fill="#fff"') == 1  # only the pooled interval covers zero
+    assert "favors women" in svg
+    assert "favors men" in svg
+
+
+def test_csv_neutralises_formulas_and_leaves_numbers():
+    frame = pd.DataFrame({"=name": ["=1+1", "@x", "-a", "fine", None], "value": [-1.5, 2, 3, 4, 5]})
+    assert to_csv(frame).splitlines() == [
+        "'=name,value", "'=1+1,-1.5", "'@x,2.0", "'-a,3.0", "fine,4.0", ",5.0",
+    ]  # fmt: skip
