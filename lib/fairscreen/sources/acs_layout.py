@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 REPLICATES = tuple(f"PWGTP{r}" for r in range(1, 81))
 INT32 = (-(2**31), 2**31 - 1)
@@ -87,3 +90,24 @@ def serial_year(serialno: str) -> int | None:
     """The survey year that SERIALNO begins with (2017 and later), else None."""
     found = re.fullmatch(r"(20[0-9]{2})(?:(?:HU|GQ)[0-9]{7}|[0-9]{9})", serialno)
     return int(found.group(1)) if found else None
+
+
+def person_keys(serialno: pa.Array, sporder: pa.Array) -> NDArray[np.int64]:
+    """(SERIALNO, SPORDER) as one integer, without loss: kind, up to 13 digits, two digits."""
+    digits = pc.replace_substring_regex(serialno, "HU|GQ", "").cast(pa.int64())
+    kind = pc.add(
+        pc.match_substring(serialno, "HU").cast(pa.int64()),
+        pc.multiply(pc.match_substring(serialno, "GQ").cast(pa.int64()), 2),
+    )
+    packed = pc.add(pc.multiply(kind, 10**13), digits)
+    keys = pc.add(pc.multiply(packed, 100), sporder.cast(pa.int64()))
+    return np.asarray(keys.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def person_name(key: int) -> str:
+    """The key as people write it: `SERIALNO 2018HU0000001, SPORDER 01`."""
+    packed, order = divmod(int(key), 100)
+    kind, digits = divmod(packed, 10**13)
+    text = f"{digits:013d}"
+    serial = text if kind == 0 else f"{text[2:6]}{('', 'HU', 'GQ')[kind]}{text[6:]}"
+    return f"SERIALNO {serial}, SPORDER {order:02d}"

@@ -7,91 +7,25 @@ anybody would be counted twice; Spark then reads the members in parallel into on
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from fairscreen.errors import InputError, from_worker
 from fairscreen.progress import say
 from fairscreen.sources import ledger
-from fairscreen.sources.acs_reader import (
-    Member,
-    Scan,
-    batches,
-    inspect,
-    person_keys,
-    person_name,
-    scan,
-)
+from fairscreen.sources.acs_layout import person_keys
+from fairscreen.sources.acs_reader import Member, batches, inspect
+from fairscreen.sources.acs_survey import SurveyFile, overlap, survey_files
 from fairscreen.sources.result import IngestResult
 from fairscreen.tables import Warehouse
 
-__all__ = ["Member", "batches", "ingest_acs", "inspect", "survey_files"]
+__all__ = ["Member", "batches", "ingest_acs", "inspect"]
 
 TABLE, KIND = "acs_person", "acs"
-
-
-@dataclass(frozen=True)
-class SurveyFile:
-    """A member together with what one pass over it gave."""
-
-    member: Member
-    scan: Scan
-
-
-def survey_files(
-    paths: Sequence[str | Path], *, vintage: int | None = None
-) -> tuple[list[SurveyFile], list[SurveyFile]]:
-    """The members of all zips, each content once; then those whose content came twice.
-
-    Raises InputError for bad files, and where two members of one vintage hold the same person.
-    """
-    members = [m for path in paths for m in inspect(path, vintage=vintage)]
-    if not members:
-        raise InputError("acs", "no file was given", "Give the path of at least one PUMS zip.")
-    with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
-        scans = list(pool.map(scan, members))  # unzip, hash and parse all release the GIL
-    unique: dict[str, SurveyFile] = {}
-    twice = []
-    for found in map(SurveyFile, members, scans):
-        if found.scan.sha256 in unique:
-            twice.append(found)
-        else:
-            unique[found.scan.sha256] = found
-    files = list(unique.values())
-    _refuse_overlap(files)
-    return files, twice
-
-
-def _refuse_overlap(files: Sequence[SurveyFile]) -> None:
-    for i, one in enumerate(files):
-        keys = one.scan.keys
-        again = keys[1:][keys[1:] == keys[:-1]]
-        if again.size:
-            problem = f"holds {person_name(again[0])} twice ({again.size} people in all)"
-            remedy = "Download the file again; every person stands in it once."
-            raise InputError(one.member.where, problem, remedy)
-        for other in files[:i]:
-            same_vintage = other.member.vintage == one.member.vintage
-            if same_vintage and one.scan.states & other.scan.states:
-                both = np.intersect1d(other.scan.keys, keys, assume_unique=True)
-                if both.size:
-                    raise _overlap(one.member, both, f"{other.member.where} holds")
-
-
-def _overlap(member: Member, both: NDArray[np.int64], holder: str) -> InputError:
-    return InputError(
-        member.where,
-        f"{both.size} of its people {holder} already, for vintage {member.vintage} "
-        f"(first: {person_name(both[0])})",
-        "Nothing was written. Give the national file or the files of states, not both.",
-    )
 
 
 def ingest_acs(
@@ -106,7 +40,7 @@ def ingest_acs(
     """
     files, twice = survey_files(paths, vintage=vintage)
     held = ledger.known(warehouse, KIND)
-    states, sources = _in_table(warehouse, {f.member.vintage for f in files})
+    states, sources = _in_table(warehouse, files)
     new = [f for f in files if f.scan.sha256 not in held | sources]
     for file in new:
         shared = states.get(file.member.vintage, set()) & file.scan.states
@@ -116,7 +50,7 @@ def ingest_acs(
         say(f"ingest acs: {sum(f.scan.rows for f in new):,} people from {len(new)} files")
         _append(warehouse, new)
     # Also repairs the ledger of a run that died after its rows were written.
-    ledger.record(warehouse, [_entry(f) for f in files if f.scan.sha256 not in held])
+    ledger.record(warehouse, [_entry(f) for f in files if f.scan.sha256 not in held], held=held)
     skipped = [*(f for f in files if f not in new), *twice]
     return IngestResult(
         kind=KIND,
@@ -124,6 +58,7 @@ def ingest_acs(
         files=tuple(f.member.label for f in new),
         skipped=tuple(f.member.label for f in skipped),
         notes=tuple(_notes(new, skipped, twice)),
+        sha256=tuple(f.scan.sha256 for f in files),
     )
 
 
@@ -157,10 +92,18 @@ def _entry(file: SurveyFile) -> ledger.Entry:
     )
 
 
-def _in_table(warehouse: Warehouse, vintages: set[int]) -> tuple[dict[int, set[str]], set[str]]:
-    """States per vintage, and the hashes of all content, that the table holds."""
+def _in_table(
+    warehouse: Warehouse, files: Sequence[SurveyFile]
+) -> tuple[dict[int, set[str]], set[str]]:
+    """States per vintage of `files`, and which of their contents, the table holds."""
+    if not warehouse.exists(TABLE):
+        return {}, set()
     table = warehouse.read(TABLE)
-    rows = table.where(table["vintage"].isin(sorted(vintages)))
+    vintages = sorted({f.member.vintage for f in files})
+    rows = table.where(
+        table["vintage"].isin(vintages)
+        | table["source_sha256"].isin([f.scan.sha256 for f in files])
+    )
     found = rows.select("vintage", "state", "source_sha256").distinct().collect()
     states: dict[int, set[str]] = {}
     for row in found:
@@ -178,7 +121,7 @@ def _refuse_people_in_table(warehouse: Warehouse, file: SurveyFile, states: set[
     keys = [person_keys(b.column("serialno"), b.column("sporder")) for b in people.to_batches()]
     both = np.intersect1d(file.scan.keys, np.concatenate(keys))
     if both.size:
-        raise _overlap(file.member, both, "are in the warehouse through another file")
+        raise overlap(file.member, both, "are in the warehouse through another file")
 
 
 def _append(warehouse: Warehouse, files: Sequence[SurveyFile]) -> None:

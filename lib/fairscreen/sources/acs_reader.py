@@ -30,6 +30,7 @@ from fairscreen.sources.acs_layout import (
     NUMBERS,
     REPLICATES,
     SCHEMA,
+    person_keys,
     serial_year,
 )
 
@@ -354,24 +355,3 @@ def _as_table(
         values[f.name].cast(f.type) if f.name in values else pa.nulls(n, f.type) for f in SCHEMA
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
-
-
-def person_keys(serialno: pa.Array, sporder: pa.Array) -> NDArray[np.int64]:
-    """(SERIALNO, SPORDER) as one integer, without loss: kind, up to 13 digits, two digits."""
-    digits = pc.replace_substring_regex(serialno, "HU|GQ", "").cast(pa.int64())
-    kind = pc.add(
-        pc.match_substring(serialno, "HU").cast(pa.int64()),
-        pc.multiply(pc.match_substring(serialno, "GQ").cast(pa.int64()), 2),
-    )
-    packed = pc.add(pc.multiply(kind, 10**13), digits)
-    keys = pc.add(pc.multiply(packed, 100), sporder.cast(pa.int64()))
-    return np.asarray(keys.to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def person_name(key: int) -> str:
-    """The key as people write it: `SERIALNO 2018HU0000001, SPORDER 01`."""
-    packed, order = divmod(int(key), 100)
-    kind, digits = divmod(packed, 10**13)
-    text = f"{digits:013d}"
-    serial = text if kind == 0 else f"{text[2:6]}{('', 'HU', 'GQ')[kind]}{text[6:]}"
-    return f"SERIALNO {serial}, SPORDER {order:02d}"

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
 from fairscreen.population.survey import REPLICATES, successive_difference_error
-from fairscreen.sources.acs_pums import SurveyFile, batches, survey_files
+from fairscreen.sources.acs_reader import batches
+from fairscreen.sources.acs_survey import SurveyFile, survey_files
 
 Z90 = 1.645  # the Bureau's factor for a 90 percent margin of error
 NATION = 51  # states and DC: only then is the sum of the files comparable with the row US

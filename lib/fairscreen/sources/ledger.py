@@ -32,6 +32,8 @@ class Entry:
 
 def known(warehouse: Warehouse, kind: str) -> set[str]:
     """SHA-256 of everything of this kind that the ledger holds."""
+    if not warehouse.exists(TABLE):
+        return set()
     rows = warehouse.read(TABLE)
     return {r["sha256"] for r in rows.where(rows["kind"] == kind).select("sha256").collect()}
 
@@ -47,10 +49,13 @@ def transaction(warehouse: Warehouse, table: str, kind: str, hashes: Iterable[st
     return f"{kind}/{digest}/{warehouse.version(table)}"
 
 
-def record(warehouse: Warehouse, entries: Sequence[Entry]) -> None:
-    """Append the entries that the ledger does not hold yet, in one transaction."""
-    held = {k: known(warehouse, k) for k in {e.kind for e in entries}}
-    fresh = list({(e.kind, e.sha256): e for e in entries if e.sha256 not in held[e.kind]}.values())
+def record(warehouse: Warehouse, entries: Sequence[Entry], *, held: set[str] | None = None) -> None:
+    """Append the entries that the ledger does not hold yet, in one transaction.
+
+    `held`: what `known` gave this caller for the one kind of `entries`, to ask only once.
+    """
+    there = {k: known(warehouse, k) if held is None else held for k in {e.kind for e in entries}}
+    fresh = list({(e.kind, e.sha256): e for e in entries if e.sha256 not in there[e.kind]}.values())
     if not fresh:
         return
     now = datetime.now(UTC)
