@@ -166,7 +166,7 @@ def ingest_surnames(warehouse: Warehouse, path: Path | str) -> IngestResult:
         noun = "row" if surnames.left_out == 1 else "rows"
         notes = [
             f"{surnames.left_out} {noun} {ALL_OTHER} left out: it is a sum, not a surname.",
-            f"{surnames.suppressed_cells:,} percentages are {SUPPRESSED}, suppressed: kept as null.",
+            f"{surnames.suppressed_cells:,} suppressed percentages, {SUPPRESSED}, are null.",
         ]
         return editions.Loaded(rows, surnames.rows.num_rows, notes)
 
