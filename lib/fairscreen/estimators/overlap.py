@@ -63,14 +63,13 @@ def overlap_row(
 
 
 def clipped_share(data: PathData, raw: Floats, clipped: Floats) -> float:
-    """Share of the carriers whose weight the clip lowers.
+    """Share of all applicants at whose Z, R, B the clip lowers what a carrier would weigh.
 
-    A clip that raises a weight near 0 hides nobody, and is not counted.
+    All applicants, not only carriers: at a value that the carriers' group never takes there is
+    no carrier, and nobody else can tell. A clip that raises a weight near 0 hides nobody.
     """
-    carriers = raw > 0
-    lowered = carriers & (raw > clipped * (1 + 1e-9))
-    people = float(data.n[carriers].sum())
-    return float(data.n[lowered].sum()) / people if people else 0.0
+    lowered = raw > clipped * (1 + 1e-9)
+    return float(data.n[lowered].sum()) / float(data.n.sum())
 
 
 def _down(value: float) -> str:

@@ -71,12 +71,19 @@ class PathOptions:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """One correction weight * (high - low) of a score; high = None stands for Y."""
+    """One correction of a score: ratio * (high - low) for the people of `group`; high = None
+    stands for Y. ratio (C,) is what a person of the group would weigh at the cell's Z, R, B."""
 
     name: str
-    weight: Floats
+    group: NDArray[np.bool_]
+    ratio: Floats
     high: Floats | None
     low: Floats
+
+    @property
+    def weight(self) -> Floats:
+        """(C,): the ratio within the group, else 0."""
+        return np.where(self.group, self.ratio, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +96,12 @@ class Score:
 
 def score_e1(x: Codes, nu: Nuisances) -> Score:
     """E[Y_x1]: m1 + I1/P(x1|Z) (Y - m1)."""
-    return Score(nu.m1, (Stage("E1:Y", _weight(x == 1, 1.0, nu.q * nu.e_z), None, nu.m1),))
+    return Score(nu.m1, (Stage("E1:Y", x == 1, _ratio(1.0, nu.q * nu.e_z), None, nu.m1),))
 
 
 def score_e0(x: Codes, nu: Nuisances) -> Score:
     """E[Y_x0]: m0 + I0/P(x0|Z) (Y - m0)."""
-    return Score(nu.m0, (Stage("E0:Y", _weight(x == 0, 1.0, nu.q * (1 - nu.e_z)), None, nu.m0),))
+    return Score(nu.m0, (Stage("E0:Y", x == 0, _ratio(1.0, nu.q * (1 - nu.e_z)), None, nu.m0),))
 
 
 def score_e_w(x: Codes, nu: Nuisances) -> Score:
@@ -103,8 +110,8 @@ def score_e_w(x: Codes, nu: Nuisances) -> Score:
     return Score(
         nu.mu1_w,
         (
-            Stage("E_W:mu3", _weight(x == 0, 1.0, p0), nu.mu3, nu.mu1_w),
-            Stage("E_W:Y", _weight(x == 1, 1 - nu.e_brz, nu.e_brz * p0), None, nu.mu3),
+            Stage("E_W:mu3", x == 0, _ratio(1.0, p0), nu.mu3, nu.mu1_w),
+            Stage("E_W:Y", x == 1, _ratio(1 - nu.e_brz, nu.e_brz * p0), None, nu.mu3),
         ),
     )
 
@@ -119,11 +126,12 @@ def score_e_b(x: Codes, nu: Nuisances) -> Score:
     return Score(
         nu.mu1_b,
         (
-            Stage("E_B:mu2", _weight(x == 1, 1.0, p1), nu.mu2_b, nu.mu1_b),
-            Stage("E_B:mu3", _weight(x == 0, nu.e_rz, (1 - nu.e_rz) * p1), nu.mu3, nu.mu2_b),
+            Stage("E_B:mu2", x == 1, _ratio(1.0, p1), nu.mu2_b, nu.mu1_b),
+            Stage("E_B:mu3", x == 0, _ratio(nu.e_rz, (1 - nu.e_rz) * p1), nu.mu3, nu.mu2_b),
             Stage(
                 "E_B:Y",
-                _weight(x == 1, (1 - nu.e_brz) * nu.e_rz, nu.e_brz * (1 - nu.e_rz) * p1),
+                x == 1,
+                _ratio((1 - nu.e_brz) * nu.e_rz, nu.e_brz * (1 - nu.e_rz) * p1),
                 None,
                 nu.mu3,
             ),
@@ -137,8 +145,8 @@ def score_e_r(x: Codes, nu: Nuisances) -> Score:
     return Score(
         nu.mu1_r,
         (
-            Stage("E_R:mu2", _weight(x == 0, 1.0, p0), nu.mu2_r, nu.mu1_r),
-            Stage("E_R:Y", _weight(x == 1, 1 - nu.e_rz, nu.e_rz * p0), None, nu.mu2_r),
+            Stage("E_R:mu2", x == 0, _ratio(1.0, p0), nu.mu2_r, nu.mu1_r),
+            Stage("E_R:Y", x == 1, _ratio(1 - nu.e_rz, nu.e_rz * p0), None, nu.mu2_r),
         ),
     )
 
@@ -146,12 +154,11 @@ def score_e_r(x: Codes, nu: Nuisances) -> Score:
 SCORES = {"E1": score_e1, "E0": score_e0, "E_W": score_e_w, "E_B": score_e_b, "E_R": score_e_r}
 
 
-def _weight(group: NDArray[np.bool_], top: Floats | float, bottom: Floats) -> Floats:
-    """top / bottom for people of the group, else 0; infinite where only bottom is 0."""
+def _ratio(top: Floats | float, bottom: Floats) -> Floats:
+    """top / bottom; infinite where bottom is 0: a value that cannot occur in the group."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.asarray(top / bottom, dtype=np.float64)
-    ratio = np.where(np.isnan(ratio), np.inf, ratio)  # 0/0: a value that cannot occur, occurred
-    return np.where(group, ratio, 0.0)
+    return np.where(np.isnan(ratio), np.inf, ratio)
 
 
 def path_effects(data: PathData, options: PathOptions) -> PathResult:
@@ -290,7 +297,7 @@ def _overlap(
                 score(data.x, nu).stages, score(data.x, clipped).stages, strict=True
             ):
                 weights[raw.name] = weights.get(raw.name, 0.0) + raw.weight / len(nuisances)
-                share = clipped_share(data, raw.weight, kept.weight)
+                share = clipped_share(data, raw.ratio, kept.ratio)
                 shares[raw.name] = shares.get(raw.name, 0.0) + share / len(nuisances)
     return tuple(
         overlap_row(data, name, weight, shares[name], options) for name, weight in weights.items()

@@ -64,7 +64,7 @@ class OverlapRow:
     n: people who carry a weight. mean_weight: over everybody, 1 when the propensities are right.
     effective_n: (sum w)^2 / sum w^2 over units (clusters where given, else people).
     max_weight: largest weight of a person. max_unit_share: largest share of one unit.
-    clipped_share: share of the carriers with a denominator below the clip.
+    clipped_share: share of all applicants at whose Z, R, B the clip lowers the weight.
     mean_weight, max_weight: None where a weight is infinite (a propensity of 0).
     verdict: "ok" or the rules broken.
     """
