@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairscreen.config import Config
-from fairscreen.reporting.plots import signed
+from fairscreen.reporting.plots import signed, words
 
 Row = Mapping[str, Any]
 
@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 # NDE is what is left beside the grouped mediators, not direct discrimination (pitfall 6).
 MEANING = {
     "TE": "the whole difference that {attribute} makes to the score, by every path",
-    "NDE": "the part not through the grouped mediators",
+    "NDE": "what is left once the groups of qualifications, names and region are held fixed",
     "NIE": "the part through qualifications, names and region together",
     "BIE": "the part through qualifications ({business})",
     "RIE": "the part through names and region ({redlining}), and through qualifications that "
@@ -34,6 +34,12 @@ TITLE = {
     "raw_gap": "Raw gap of mean scores",
 }
 
+# What must stand beside a number wherever it is told (pitfalls 5 and 6).
+BESIDE = {
+    "NDE": "This is no measure of direct discrimination: no resume shows gender or race.",
+    "RIE": "It includes what names and region then do through qualifications.",
+}
+
 
 def number(value: Any) -> float | None:
     """A table's number, or None; frames hold nulls as NaN."""
@@ -41,13 +47,6 @@ def number(value: Any) -> float | None:
         return None
     found = float(value)
     return found if math.isfinite(found) else None
-
-
-def words(code: Any) -> str:
-    """A reason code as words; missing is said to be missing."""
-    if code is None or code != code:
-        return "no reason recorded"
-    return str(code).replace("_", " ")
 
 
 def favored(cfg: Config, row: Row) -> str:
@@ -108,11 +107,12 @@ def effect_sentence(cfg: Config, row: Row) -> str:
     percent = f"{100 * cfg.estimation.level:g}%"
     whom = favored(cfg, row)
     text = f"{title}: {signed(float(row['estimate']))} points"
-    text += f", in favor of {whom}" if whom else ""
+    if whom:
+        text += f", in favor of {whom}" if _excludes_zero(row) else f", its sign favoring {whom}"
     text += f" ({percent} interval {interval(row)}). {reading(cfg, row)}"
     if row["status"] == "flagged":
         text += f" Flagged: {words(row['reason'])}."
-    return text
+    return f"{text} {BESIDE.get(str(row['estimand']), '')}".rstrip()
 
 
 def jobs_sentence(cfg: Config, rows: Sequence[Row]) -> str:

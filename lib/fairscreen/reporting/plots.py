@@ -6,6 +6,7 @@ One panel is drawn 420 units wide and scales down to a phone; titles and legends
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,13 @@ def signed(value: float, digits: int = 2) -> str:
     if float(text) == 0:
         return text
     return ("+" if value > 0 else "\u2212") + text
+
+
+def words(code: str | None) -> str:
+    """A reason code as words: effective_n_below_30, but E_W stays as it is."""
+    if code is None or code != code:
+        return "no reason recorded"
+    return re.sub(r"(?<=[a-z0-9])_(?=[a-z0-9])", " ", str(code))
 
 
 def domain(rows: Iterable[ForestRow], margin: float) -> tuple[float, float]:
@@ -119,12 +127,24 @@ def _row(row: ForestRow, top: float, x: Callable[[float], float]) -> Markup:
             )
         )
     if row.estimate is None:
-        reason = (row.reason or "no reason given").replace("_", " ")
+        reason = words(row.reason)
         parts.append(
             Markup(
-                '<g><title>{}</title><text x="{}" y="{:.1f}" class="missing">not computable</text>'
+                '<g><title>{}</title><rect x="{}" y="{}" width="{}" height="{}" class="blank"/>'
+                '<text x="{}" y="{:.1f}" class="missing">not computable</text>'
                 '<text x="{}" y="{:.1f}" class="why">{}</text></g>'
-            ).format(reason, LEFT + 4, middle - 2, LEFT + 4, middle + 11, _cut(reason, 46))
+            ).format(
+                reason,
+                LEFT - 2,
+                top + 2,
+                WIDTH - LEFT + 2,
+                ROW - 3,
+                LEFT + 2,
+                middle - 2,
+                LEFT + 2,
+                middle + 11,
+                _cut(reason, 47),
+            )
         )
         return Markup("").join(parts)
     color = FLAG if row.status == "flagged" else INK

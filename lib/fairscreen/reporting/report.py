@@ -31,7 +31,7 @@ def render_report(data: ReportData) -> str:
     )
     environment.filters.update(
         signed=lambda v: "" if narrative.number(v) is None else plots.signed(float(v)),
-        fixed=_fixed, p=_p, share=_share, words=narrative.words, whole=_whole,
+        fixed=_fixed, p=_p, share=_share, words=plots.words, whole=_whole,
         slice=lambda text: narrative.slice_label(data.cfg, text), exact=_exact,
     )  # fmt: skip
     here = resources.files("fairscreen.reporting")
@@ -153,10 +153,10 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
         "sentences": [s for s in sentences if s],
         "panels": _panels(data, headline, raw, slices, favors, other),
         "effects": _grouped(headline, slices, EFFECTS),
-        "raw": [dict(r, verdict=_verdict(r)) for r in _ordered(raw, slices)],
-        "others": _ordered([r for r in paths if r["method"] != main], slices),
+        "raw": _grouped([dict(r, verdict=_verdict(r)) for r in raw], slices, ()),
+        "others": _grouped([r for r in paths if r["method"] != main], slices, EFFECTS),
         "method": main,
-        "overlap": _ordered(of(data.overlap), slices),
+        "overlap": _grouped(of(data.overlap), slices, ()),
         "patterns": _pattern_rows(of(data.patterns), slices),
         "pattern_slices": slices,
     }
@@ -210,10 +210,12 @@ def _ordered(rows: list[dict[str, Any]], slices: Sequence[str]) -> list[dict[str
 def _grouped(
     rows: list[dict[str, Any]], slices: Sequence[str], order: Sequence[str]
 ) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Rows by slice; within one, estimands in the order given, the rest as they came."""
     groups = []
-    for where in slices:
+    for where in [*slices, *dict.fromkeys(r["slice"] for r in rows if r["slice"] not in slices)]:
         mine = [r for r in rows if r["slice"] == where]
-        mine.sort(key=lambda r: order.index(r["estimand"]) if r["estimand"] in order else 99)
+        if order:
+            mine.sort(key=lambda r: order.index(r["estimand"]) if r["estimand"] in order else 99)
         if mine:
             groups.append((where, mine))
     return groups
