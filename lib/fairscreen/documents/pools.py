@@ -16,7 +16,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
-    Field,
     StringConstraints,
     ValidationError,
     model_validator,
@@ -67,13 +66,23 @@ Line = Annotated[
     StringConstraints(strip_whitespace=True, min_length=2, max_length=300, pattern=r"^[^\r\n]+$"),
     AfterValidator(_neutral),
 ]
-_Lines = Annotated[tuple[Line, ...], AfterValidator(_unique)]
-Pool2 = Annotated[_Lines, Field(min_length=2)]
-Pool6 = Annotated[_Lines, Field(min_length=6)]
-Pool10 = Annotated[_Lines, Field(min_length=10)]
-Pool12 = Annotated[_Lines, Field(min_length=12)]
-Pool20 = Annotated[_Lines, Field(min_length=20)]
-Pool25 = Annotated[_Lines, Field(min_length=25)]
+
+
+def _at_least(minimum: int) -> AfterValidator:
+    def check(lines: tuple[str, ...]) -> tuple[str, ...]:
+        if len(lines) < minimum:
+            raise ValueError(f"has {len(lines)} lines and needs at least {minimum}")
+        return _unique(lines)
+
+    return AfterValidator(check)
+
+
+Pool2 = Annotated[tuple[Line, ...], _at_least(2)]
+Pool6 = Annotated[tuple[Line, ...], _at_least(6)]
+Pool10 = Annotated[tuple[Line, ...], _at_least(10)]
+Pool12 = Annotated[tuple[Line, ...], _at_least(12)]
+Pool20 = Annotated[tuple[Line, ...], _at_least(20)]
+Pool25 = Annotated[tuple[Line, ...], _at_least(25)]
 
 
 class _Frozen(BaseModel):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
@@ -21,7 +21,7 @@ DOCUMENT_COLUMNS = (
     "audit_id", "document_id", "applicant_id", "job", "document_format", "content_key",
 )  # fmt: skip
 _OUTPUT = ("document_id", "applicant_id", "job", "document_format", "content_key", "text")
-_Batches = Iterator[pa.RecordBatch]
+_Batches = Iterable[pa.RecordBatch]
 
 
 def job_contents(cfg: Config) -> dict[str, JobContent]:
@@ -45,7 +45,7 @@ def render(applicants: DataFrame, cfg: Config) -> DataFrame:
     """
     worker = _worker(job_contents(cfg), load_schools(), cfg.documents.as_of, cfg.seed)
     schema = ", ".join(f"{name} string" for name in _OUTPUT)
-    profiles = applicants.select(*_typed(applicants))
+    profiles = applicants.select(*_typed())
     rendered = profiles.mapInArrow(worker, schema)
     return rendered.select(sf.lit(cfg.audit_id).alias("audit_id"), *_OUTPUT)
 
@@ -62,7 +62,7 @@ def contents(rendered: DataFrame) -> DataFrame:
     ).dropDuplicates(["content_key"])
 
 
-def _typed(applicants: DataFrame) -> list[object]:
+def _typed() -> list[Column]:
     types = {"age": "int", "exp_year": "double"}
     return [sf.col(name).cast(types.get(name, "string")).alias(name) for name in _INPUT]
 
