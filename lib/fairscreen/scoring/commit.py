@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -48,15 +49,23 @@ _DDL = (
 _BATCH = 1000
 
 
-def commit(warehouse: Warehouse, journal: WaveJournal) -> int:
-    """Bring a wave's replies into the table and delete its journal; the number of its calls.
+@dataclass(frozen=True)
+class Committed:
+    """Calls of a wave that were answered, and what they cost."""
+
+    calls: int = 0
+    cost_usd: float = 0.0
+
+
+def commit(warehouse: Warehouse, journal: WaveJournal) -> Committed:
+    """Bring a wave's replies into the table and delete its journal.
 
     Raises FairscreenError, and keeps the journal, where the table lacks a reply afterwards.
     """
     segments = journal.segments()
     if not segments:
         journal.delete()
-        return 0
+        return Committed()
     rows = read_journal(warehouse, segments)
     names = "\n".join(s.name for s in segments)
     late = hashlib.sha256(names.encode()).hexdigest()[:16]
@@ -67,12 +76,12 @@ def commit(warehouse: Warehouse, journal: WaveJournal) -> int:
             warehouse.read("replies").select("call_key"), "call_key", "left_anti"
         )
         warehouse.append("replies", new, transaction=transaction)
-        calls, lacking = _verify(warehouse, rows)
+        done, lacking = _verify(warehouse, rows)
         if not lacking:
             journal.delete()
-            return calls
+            return done
     raise FairscreenError(
-        f"{journal.folder}: {lacking} of {calls} replies are not in the table `replies` after "
+        f"{journal.folder}: {lacking} of {done.calls} replies are not in the table `replies` after "
         "their commit. The journal is kept; run `fairscreen score` again."
     )
 
@@ -84,7 +93,7 @@ def commit_leftovers(warehouse: Warehouse, root: Path, audit_id: str) -> int:
     """
     calls = 0
     for journal in waves_left(root, wave_prefix(audit_id)):
-        found = commit(warehouse, journal)
+        found = commit(warehouse, journal).calls
         if found:
             say(f"kept {found:,} replies of an earlier run that was cut off")
         calls += found
@@ -116,11 +125,14 @@ def first_replies(rows: DataFrame) -> DataFrame:
     return ranked.where("nth = 1").drop("nth", "segment")
 
 
-def _verify(warehouse: Warehouse, rows: DataFrame) -> tuple[int, int]:
+def _verify(warehouse: Warehouse, rows: DataFrame) -> tuple[Committed, int]:
     """Calls in the journal, and how many of them the table lacks."""
     stored = warehouse.read("replies").select("call_key", sf.lit(1).alias("stored")).distinct()
-    keys = rows.select("call_key").distinct().join(stored, "call_key", "left")
-    counts = keys.agg(sf.count("*").alias("calls"), sf.count("stored").alias("stored")).first()
-    if counts is None:  # an aggregate without groups has one row
-        return 0, 0
-    return int(counts["calls"]), int(counts["calls"]) - int(counts["stored"])
+    found = first_replies(rows).join(stored, "call_key", "left")
+    counts = found.agg(
+        sf.count("*").alias("calls"),
+        sf.count("stored").alias("stored"),
+        sf.coalesce(sf.sum("cost_usd"), sf.lit(0.0)).alias("cost"),
+    ).collect()[0]
+    calls = int(counts["calls"])
+    return Committed(calls, float(counts["cost"])), calls - int(counts["stored"])

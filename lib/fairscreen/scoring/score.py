@@ -87,7 +87,7 @@ def score(
         reused=total - waves.asked,
         outcomes=outcomes,
         outcomes_by_group=groups,
-        cost_usd=waves.cost(),
+        cost_usd=waves.cost_usd,
         final=unanswered == 0,
         waves=waves.ids,
     )
@@ -117,6 +117,7 @@ class _Waves:
     ) -> None:
         self.warehouse, self.cfg, self.root, self.kinds = warehouse, cfg, root, kinds
         self.asked = 0
+        self.cost_usd = 0.0
         self.ids: list[str] = []
 
     def run(self, asked_for: DataFrame) -> None:
@@ -143,16 +144,13 @@ class _Waves:
         wave = plan.plan(self._pending(asked_for), cfg, model, wave_id)
         warehouse.append("waves", wave, transaction=f"waves/{wave_id}")
         planned = warehouse.read("waves").where(sf.col("wave_id") == wave_id)
-        size = planned.count()
-        if not size:
-            return 0
-        self.ids.append(wave_id)
+        size = min(left, cfg.scoring.wave_size)
         say(f"{model}: asking {size:,} calls" + (f" of {left:,}" if left > size else ""))
         asking = self._asking(model, wave_id)
         if asking.needs_text:
             planned = plan.with_texts(planned, warehouse.read("contents"))
         else:
-            planned = planned.selectExpr("*", "NULL AS resume", "NULL AS prompt")
+            planned = planned.selectExpr("*", "string(NULL) AS resume", "string(NULL) AS prompt")
         journal = WaveJournal(self.root, wave_id)
         counters = run_wave(
             planned,
@@ -162,8 +160,12 @@ class _Waves:
             shards=cfg.scoring.shards,
             where=cfg.scoring.where,
         )
-        answered = commit(warehouse, journal)
+        committed = commit(warehouse, journal)
+        answered, size = committed.calls, sum(c.planned for c in counters)
+        if size:
+            self.ids.append(wave_id)
         self.asked += answered
+        self.cost_usd += committed.cost_usd
         if any(c.stopped for c in counters):
             raise StoppedError(
                 f"audit {cfg.audit_id}: stopped on request, {answered:,} of the wave's {size:,} "
@@ -189,14 +191,6 @@ class _Waves:
             open=lambda: opener(params),
             needs_text=kind.sends == "documents",
         )
-
-    def cost(self) -> float:
-        """Dollars of the calls that this run asked."""
-        if not self.ids:
-            return 0.0
-        mine = self.warehouse.read("replies").where(sf.col("wave_id").isin(self.ids))
-        row = mine.agg(sf.sum("cost_usd")).first()
-        return float(row[0] or 0.0) if row else 0.0
 
 
 def _count(
