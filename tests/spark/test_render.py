@@ -84,3 +84,18 @@ def test_descriptions_are_keyed_like_contents(cfg: Config) -> None:
     for job, key, text in described:
         assert text == load_pools(job).description
         assert key == hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def test_another_line_in_a_pool_is_another_content_hash(cfg: Config, tmp_path) -> None:
+    """A run again keeps its documents by this hash, so an edited pool must move it."""
+    text = resources.path("conf", "jobs", "accountants.yml").read_text(encoding="utf-8")
+    hashes = []
+    for skill in ("Budgeting", "Budget planning"):
+        file = tmp_path / "mine.yml"
+        file.write_text(text.replace("- Budgeting\n", f"- {skill}\n"), encoding="utf-8")
+        job = cfg.population.jobs["accountants"].model_copy(update={"content": str(file)})
+        jobs = {**cfg.population.jobs, "accountants": job}
+        population = cfg.population.model_copy(update={"jobs": jobs})
+        hashes.append(render.content_hash(cfg.model_copy(update={"population": population})))
+    assert hashes[0] == render.content_hash(cfg)
+    assert hashes[1] != hashes[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 
 import pyarrow as pa
@@ -35,6 +36,13 @@ def job_descriptions(cfg: Config) -> list[tuple[str, str, str]]:
         (job, content_key(content.description), content.description)
         for job, content in job_contents(cfg).items()
     ]
+
+
+def content_hash(cfg: Config) -> str:
+    """Content key of everything the pools say: changes when a line of any pool changes."""
+    pools = {job: content.model_dump() for job, content in job_contents(cfg).items()}
+    said = {"jobs": pools, "schools": load_schools().model_dump()}
+    return content_key(json.dumps(said, sort_keys=True))
 
 
 def render(applicants: DataFrame, cfg: Config) -> DataFrame:
