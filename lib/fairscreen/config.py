@@ -201,8 +201,12 @@ class Config(Settings):
     estimation: Estimation
 
     def hash(self, *sections: str) -> str:
-        """First 16 hex digits of SHA-256 over the canonical JSON of the named sections (or all)."""
-        data = self.model_dump(mode="json", include=set(sections) or None)
+        """First 16 hex digits of SHA-256 over the canonical JSON of the named sections.
+
+        Without names: everything but where the results are kept, which changes no number.
+        """
+        places = {"warehouse", "out", "mlflow_uri"}
+        data = self.model_dump(mode="json", include=set(sections) or None, exclude=places)
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 

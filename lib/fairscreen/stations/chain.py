@@ -23,7 +23,7 @@ def run_audit(cfg: Config, *, until: str = "report") -> dict[str, Any]:
     warehouse = Warehouse(get_session(), cfg.warehouse)
     run = Run(cfg, warehouse)
     began = time.monotonic()
-    with lease(warehouse, cfg.audit_id):
+    with lease(warehouse, cfg.audit_id, folder=cfg.scoring.journal):
         bronze = ingest.run(warehouse, cfg.sources)
         seconds = {"ingest": time.monotonic() - began}
         done: dict[str, StationResult] = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fairscreen.documents import render
+from fairscreen.documents.keys import MEDIA_TYPE_TEXT
+from fairscreen.documents.pools import load_schools
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 
 
@@ -15,14 +17,16 @@ def run(run: Run, applicants: StationResult) -> StationResult:
     def work() -> dict[str, Any]:
         rendered = render.render(warehouse.read("applicants").where(run.mine), cfg)
         warehouse.insert_new("contents", render.contents(rendered), keys=["content_key"])
-        warehouse.replace("documents", rendered.drop("text"), where=run.mine)
+        warehouse.replace("documents", render.documents(rendered), where=run.mine)
         prompts = [
-            {"content_key": key, "media_type": "text/plain; charset=utf-8", "text": text}
+            {"content_key": key, "media_type": MEDIA_TYPE_TEXT, "text": text}
             for _, key, text in render.job_descriptions(cfg)
         ]
         warehouse.insert_new("contents", warehouse.rows("contents", prompts), keys=["content_key"])
         return {"rows": warehouse.read("documents").where(run.mine).count()}
 
     settings = cfg.model_dump(mode="json", include={"documents", "seed"})
-    mark = fingerprint(applicants.fingerprint, settings, render.content_hash(cfg))
+    pools = {job: pool.model_dump(mode="json") for job, pool in render.job_contents(cfg).items()}
+    pools["schools"] = load_schools().model_dump(mode="json")
+    mark = fingerprint(applicants.fingerprint, settings, pools)
     return run_station(run, "render", mark, work)

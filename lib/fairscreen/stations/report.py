@@ -1,0 +1,168 @@
+"""Tables to report, summary and one MLflow run per model."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pyspark.sql import functions as sf
+
+from fairscreen import __version__, sql, tracking
+from fairscreen.config import Config
+from fairscreen.errors import InputError
+from fairscreen.reporting.report import ModelFacts, ReportData, Sample, render_report
+from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
+from fairscreen.stations.ingest import Bronze
+
+SIMULATED = frozenset({"planted"})
+_TABLES = (
+    "acs_person", "psid_person", "ssa_name", "census_surname", "applicants", "exclusions",
+    "known_propensity", "documents", "contents", "requests", "replies", "scores",
+    "estimates", "overlap", "patterns",
+)  # fmt: skip
+
+
+def folder(cfg: Config) -> Path:
+    """Where report and summary of this audit go."""
+    return Path(cfg.out).expanduser().resolve() / cfg.audit_id
+
+
+def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationResult:
+    """Write the report and log the runs, unless both are there for these estimates."""
+    cfg = run.cfg
+    target = folder(cfg) / "report.html"
+
+    def work() -> dict[str, Any]:
+        # Said before MLflow is touched: a folder that cannot be written leaves no half run.
+        _make(target.parent)
+        versions = {name: run.warehouse.version(name) for name in _TABLES}
+        frames = _frames(run, bronze)
+        models = _models(run)
+        runs = {
+            model: tracking.log_audit_run(
+                cfg, model=model, estimates=frames["estimates"], overlap=frames["overlap"],
+                patterns=frames["patterns"], outcomes=frames["outcomes"], input_versions=versions,
+                warehouse_root=run.warehouse.root, report_path=None,
+                summary={"audit_id": cfg.audit_id, "config_hash": cfg.hash()},
+                simulated=facts.simulated,
+            )
+            for model, facts in models.items()
+        }  # fmt: skip
+        data = ReportData(
+            cfg=cfg, generated_at=datetime.now(UTC), package_version=__version__,
+            population=frames["population"], exclusions=frames["exclusions"],
+            outcomes=frames["outcomes"], estimates=frames["estimates"],
+            overlap=frames["overlap"], patterns=frames["patterns"], sources=frames["sources"],
+            input_versions=versions, models=models, samples=_samples(run), mlflow_runs=runs,
+            mlflow_command=tracking.open_command(cfg),
+            notes=tuple(n for r in done.values() for n in r.detail.get("notes", [])),
+        )  # fmt: skip
+        write_text(target, render_report(data))
+        for run_id in runs.values():
+            tracking.attach(cfg, run_id, target)
+        return {
+            "report_path": str(target),
+            "mlflow_run_ids": runs,
+            "mlflow_command": tracking.open_command(cfg),
+            "table_versions": versions,
+        }
+
+    there = target.exists()
+    mark = fingerprint(
+        done["estimate"].fingerprint, cfg.hash(), str(target), tracking.store(cfg), there
+    )
+    return run_station(run, "report", mark, work)
+
+
+def write_summary(cfg: Config, summary: dict[str, Any]) -> str:
+    """Write summary.json; its path. A run logged just now gets it too."""
+    target = folder(cfg) / "summary.json"
+    summary = {**summary, "summary_path": str(target)}
+    _make(target.parent)
+    write_text(target, json.dumps(summary, indent=2, default=str, allow_nan=False) + "\n")
+    if "report" not in summary["kept_stages"]:
+        for run_id in summary["mlflow_run_ids"].values():
+            tracking.attach(cfg, run_id, target)
+    return str(target)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write whole or not at all: a reader never sees half a report."""
+    part = target.with_name(target.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, target)
+
+
+def _make(place: Path) -> None:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"out: {place}", (error.strerror or "cannot be made").lower(), "Give --out a folder."
+        ) from None
+
+
+def _frames(run: Run, bronze: Bronze) -> dict[str, pd.DataFrame]:
+    """Everything the report shows, as small frames (results and counts, never applicants)."""
+    warehouse = run.warehouse
+    frames = {
+        name: warehouse.read(name).where(run.mine).toPandas()
+        for name in ("exclusions", "estimates", "overlap", "patterns")
+    }
+    applicants = warehouse.read("applicants").where(run.mine)
+    keys = ["job", "gender", "race", "edu_group"]
+    counts = applicants.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
+    frames["population"] = counts.orderBy(*keys).toPandas()
+    sql.prepare(warehouse.spark, warehouse)
+    frames["outcomes"] = warehouse.spark.table("group_outcomes").where(run.mine).toPandas()
+    used = [sha for hashes in bronze.sha256.values() for sha in hashes]
+    sources = warehouse.read("source_file").where(sf.col("sha256").isin(used))
+    frames["sources"] = sources.orderBy("kind", "file").toPandas()
+    return frames
+
+
+def _models(run: Run) -> dict[str, ModelFacts]:
+    mine = run.warehouse.read("requests").where(run.mine).select("call_key", "model")
+    answered = mine.join(
+        run.warehouse.read("replies").select("call_key", "model_version"), "call_key"
+    )
+    versions = answered.groupBy("model").agg(sf.max("model_version").alias("v")).collect()
+    found = {row["model"]: row["v"] for row in versions}
+    return {
+        name: ModelFacts(screener.kind, screener.kind in SIMULATED, found.get(name))
+        for name, screener in run.cfg.scoring.models.items()
+    }
+
+
+def _samples(run: Run) -> tuple[Sample, ...]:
+    """One request per model as it was sent and answered: the first by request id."""
+    warehouse, found = run.warehouse, []
+    for model in run.cfg.scoring.models:
+        scores = warehouse.read("scores").where(run.mine).where(sf.col("model") == model)
+        first = scores.orderBy("request_id").limit(1)
+        requests = warehouse.read("requests").where(run.mine)
+        contents = warehouse.read("contents").select("content_key", "text")
+        prompts = contents.toDF("prompt_key", "prompt")
+        rows = (
+            first.select("request_id", "outcome", "score", "call_key")
+            .join(requests.drop("call_key"), "request_id")
+            .join(contents, "content_key")
+            .join(prompts, "prompt_key", "left")
+            .join(warehouse.read("replies").select("call_key", "reply"), "call_key", "left")
+            .collect()
+        )
+        found += [
+            Sample(
+                model=model, job=r["job"], applicant_id=r["applicant_id"],
+                content_key=r["content_key"], prompt=r["prompt"] or "", resume=r["text"],
+                reply=r["reply"], outcome=r["outcome"],
+                score=None if r["score"] is None else float(r["score"]),
+            )
+            for r in rows
+        ]  # fmt: skip
+    return tuple(found)
