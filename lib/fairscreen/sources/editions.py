@@ -45,7 +45,8 @@ def ingest(
     held = warehouse.read(table).select("source_sha256").limit(1).collect()
     earlier = str(held[0]["source_sha256"]) if held else None
     if earlier == sha256 and sha256 in ledger.known(warehouse, kind):
-        return IngestResult(kind, 0, (), (file,), (f"{file}: already ingested, nothing to do.",))
+        note = f"{file}: already ingested, nothing to do."
+        return IngestResult(kind, 0, (), (file,), (note,), (sha256,))
     loaded = load()
     notes = list(loaded.notes)
     if earlier is not None and earlier != sha256:
@@ -55,7 +56,7 @@ def ingest(
         warehouse.replace(table, rows, where="true")
     entry = ledger.Entry(kind, sha256, file, loaded.row_count, synthetic=loaded.synthetic)
     ledger.record(warehouse, [entry])
-    return IngestResult(kind, loaded.row_count, (file,), (), tuple(notes))
+    return IngestResult(kind, loaded.row_count, (file,), (), tuple(notes), (sha256,))
 
 
 def packed(rows: pa.Table) -> bytes:
