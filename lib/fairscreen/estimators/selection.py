@@ -8,7 +8,9 @@ so the share tied there and the rate at or above it stand beside.
 
 Weights: with design weights every mean, rate and the median are those of the population; equal
 weights give the plain sample. Errors are those of weighted means (linearised); with equal weights
-the gap is Welch's test exactly. The median is taken as known.
+the gap is Welch's test exactly. With clusters, influence is summed within them and the gap's t has
+G - 1 degrees of freedom. Rates have Wilson intervals at their effective sample size. The median is
+taken as known.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 Array = NDArray[np.float64]
+Clusters = NDArray[np.int64] | None
 FOUR_FIFTHS = 0.8
+_ONE = "one_applicant: a group of one applicant (or one cluster) has no standard error"
 
 
 @dataclass(frozen=True)
@@ -29,13 +33,15 @@ class Outcomes:
     """Scores of one case, counted: `n` applicants share group, score and weight.
 
     x (C,) int: 1, 0, -1 = another group, which is assessed but never compared nor a denominator.
-    y (C,) score; w (C,) weight above 0; n (C,) count.
+    y (C,) score; w (C,) weight above 0; n (C,) count; cluster (C,) int or None: people of one
+    cluster are not independent.
     """
 
     x: NDArray[np.int8]
     y: Array
     w: Array
     n: NDArray[np.int64]
+    cluster: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.x) == len(self.y) == len(self.w) == len(self.n):
@@ -44,11 +50,16 @@ class Outcomes:
             raise ValueError("scores must be finite and weights above 0")
 
     def __add__(self, other: Outcomes) -> Outcomes:
+        if (self.cluster is None) != (other.cluster is None):
+            raise ValueError("clusters are given on one side only")
         return Outcomes(
             np.concatenate([self.x, other.x]),
             np.concatenate([self.y, other.y]),
             np.concatenate([self.w, other.w]),
             np.concatenate([self.n, other.n]),
+            None
+            if self.cluster is None or other.cluster is None
+            else np.concatenate([self.cluster, other.cluster]),
         )
 
 
@@ -72,9 +83,12 @@ class OutcomeRow:
 @dataclass(frozen=True)
 class _Mean:
     value: float
-    variance: float | None  # None where one applicant leaves no spread to measure
+    variance: float | None  # None where one applicant (or cluster) leaves no spread to measure
     df: float
     n: int
+    kish_n: float  # (sum w)^2 / sum w^2
+    influence: Array  # (C,) terms whose sum is about estimate - truth
+    member: NDArray[np.bool_]  # (C,) cells of the group
 
 
 def median(y: Array, weight: Array) -> float:
@@ -105,6 +119,9 @@ def outcome_rows(data: Outcomes, *, level: float = 0.95) -> list[OutcomeRow]:
     order = np.lexsort((data.w, data.y, data.x))
     x, y = data.x[order], data.y[order]
     w, n = data.w[order], data.n[order].astype(np.float64)
+    cluster = (
+        None if data.cluster is None else np.unique(data.cluster[order], return_inverse=True)[1]
+    )
     sizes = {g: int(n[x == g].sum()) for g in (1, 0)}
     both = sizes[1] + sizes[0]
     if not sizes[1] or not sizes[0]:
@@ -119,63 +136,93 @@ def outcome_rows(data: Outcomes, *, level: float = 0.95) -> list[OutcomeRow]:
         ]
     middle = median(y, w * n)
     above, at = (y > middle).astype(np.float64), (y == middle).astype(np.float64)
-    rows = [_gap(_mean(y, w, n, x == 1), _mean(y, w, n, x == 0), level)]
+    means = [_mean(y, w, n, x == g, cluster) for g in (1, 0)]
+    rows = [_gap(means[0], means[1], level, cluster)]
     z = float(norm.ppf(0.5 + level / 2))
     rates = {}
     for group in (1, 0):
         mine = x == group
-        rates[group] = _mean(above, w, n, mine)
+        rates[group] = _mean(above, w, n, mine, cluster)
         rows.append(_rate("local_law_144", group, rates[group], z))
-        rows.append(_rate("at_or_above_median", group, _mean(above + at, w, n, mine), z))
-    tied = _mean(at, w, n, np.ones(len(x), dtype=bool))
+        at_least = _mean(above + at, w, n, mine, cluster)
+        rows.append(_rate("at_or_above_median", group, at_least, z))
+    tied = float((w * n * at).sum() / (w * n).sum())
+    everyone = int(n.sum())
     rows.append(
-        OutcomeRow("share_tied", "local_law_144", None, tied.value, None, None, None, None, tied.n)
+        OutcomeRow("share_tied", "local_law_144", None, tied, None, None, None, None, everyone)
     )
-    return rows + _ratios(rates[1], rates[0], z)
+    return rows + _ratios(rates[1], rates[0], z, cluster)
 
 
-def _mean(y: Array, w: Array, n: Array, mine: NDArray[np.bool_]) -> _Mean:
-    y, w, n = y[mine], w[mine], n[mine]
-    count, total = float(n.sum()), float((w * n).sum())
-    value = float((w * n * y).sum() / total)
+def _mean(y: Array, w: Array, n: Array, mine: NDArray[np.bool_], cluster: Clusters) -> _Mean:
+    weight = np.where(mine, w, 0.0)
+    count, total = float(n[mine].sum()), float((weight * n).sum())
+    value = float((weight * n * y).sum() / total)
+    kish = total**2 / float((n * weight**2).sum())
+    influence = n * weight * (y - value) / total
+    if cluster is not None:
+        units = len(np.unique(cluster[mine]))
+        variance = _clustered(influence, cluster, units)
+        return _Mean(value, variance, units - 1, int(count), kish, influence, mine)
     if count < 2:
-        return _Mean(value, None, 0.0, int(count))
-    square = float((n * (w * (y - value)) ** 2).sum()) / total**2
-    return _Mean(value, square * count / (count - 1), count - 1, int(count))
+        return _Mean(value, None, 0.0, int(count), kish, influence, mine)
+    square = float((n * (weight * (y - value)) ** 2).sum()) / total**2
+    return _Mean(value, square * count / (count - 1), count - 1, int(count), kish, influence, mine)
 
 
-def _gap(one: _Mean, zero: _Mean, level: float) -> OutcomeRow:
+def _clustered(influence: Array, cluster: NDArray[np.int64], units: int) -> float | None:
+    """Variance from sums within clusters, `units` of which take part."""
+    if units < 2:
+        return None
+    sums = np.bincount(cluster, weights=influence)
+    return float((sums**2).sum()) * units / (units - 1)
+
+
+def _gap(one: _Mean, zero: _Mean, level: float, cluster: Clusters) -> OutcomeRow:
     gap, n = one.value - zero.value, one.n + zero.n
     if one.variance is None or zero.variance is None:
-        why = "one_applicant: a group of one has no standard error"
         return OutcomeRow(
-            "raw_gap", "difference", None, gap, None, None, None, None, n, "flagged", why
+            "raw_gap", "difference", None, gap, None, None, None, None, n, "flagged", _ONE
         )
-    variance = one.variance + zero.variance
+    if cluster is None:
+        variance = one.variance + zero.variance
+        parts = one.variance**2 / one.df + zero.variance**2 / zero.df
+        df = variance**2 / parts if parts > 0 else 0.0
+    else:
+        taking = _taking_part(one, zero, cluster)
+        variance = _clustered(one.influence - zero.influence, cluster, taking) or 0.0
+        df = taking - 1
     if variance == 0:
         why = "no_spread: every score within a group is the same"
         return OutcomeRow(
             "raw_gap", "difference", None, gap, 0.0, gap, gap, None, n, "flagged", why
         )
     error = float(np.sqrt(variance))
-    df = variance**2 / (one.variance**2 / one.df + zero.variance**2 / zero.df)
     reach = float(student.ppf(0.5 + level / 2, df)) * error
     p = float(2 * student.sf(abs(gap) / error, df))
     return OutcomeRow("raw_gap", "difference", None, gap, error, gap - reach, gap + reach, p, n)
+
+
+def _taking_part(one: _Mean, zero: _Mean, cluster: NDArray[np.int64]) -> int:
+    """Clusters with people of either group."""
+    return len(np.unique(cluster[one.member | zero.member]))
 
 
 def _rate(method: str, group: int, rate: _Mean, z: float) -> OutcomeRow:
     if rate.variance is None:
         return OutcomeRow(
             "selection_rate", method, group, rate.value, None, None, None, None, rate.n,
-            "flagged", "one_applicant: a group of one has no standard error",
+            "flagged", _ONE,
         )  # fmt: skip
-    error = float(np.sqrt(rate.variance))
-    low, high = max(0.0, rate.value - z * error), min(1.0, rate.value + z * error)
-    return OutcomeRow("selection_rate", method, group, rate.value, error, low, high, None, rate.n)
+    error, p = float(np.sqrt(rate.variance)), rate.value
+    size = p * (1 - p) / rate.variance if rate.variance > 0 else rate.kish_n
+    centre = (p + z**2 / (2 * size)) / (1 + z**2 / size)
+    half = z * float(np.sqrt(p * (1 - p) / size + z**2 / (4 * size**2))) / (1 + z**2 / size)
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return OutcomeRow("selection_rate", method, group, p, error, low, high, None, rate.n)
 
 
-def _ratios(one: _Mean, zero: _Mean, z: float) -> list[OutcomeRow]:
+def _ratios(one: _Mean, zero: _Mean, z: float, cluster: Clusters) -> list[OutcomeRow]:
     n, name = one.n + zero.n, "selection_rate_ratio"
     if one.value == 0 and zero.value == 0:
         why = "no_one_selected: nobody of either group is above the median"
@@ -195,12 +242,15 @@ def _ratios(one: _Mean, zero: _Mean, z: float) -> list[OutcomeRow]:
         )
         return [ratio, impact]
     if one.variance is None or zero.variance is None:
-        why = "one_applicant: a group of one has no standard error"
         return [
-            OutcomeRow(name, m, None, v, None, None, None, None, n, "flagged", why)
+            OutcomeRow(name, m, None, v, None, None, None, None, n, "flagged", _ONE)
             for m, v in (("log_ratio", zero.value / one.value), ("four_fifths", low / high))
         ]
-    error = float(np.sqrt(one.variance / one.value**2 + zero.variance / zero.value**2))
+    variance = one.variance / one.value**2 + zero.variance / zero.value**2
+    if cluster is not None:
+        log = zero.influence / zero.value - one.influence / one.value
+        variance = _clustered(log, cluster, _taking_part(one, zero, cluster)) or 0.0
+    error = float(np.sqrt(variance))
     rows = []
     for method, value, reason in (
         ("log_ratio", zero.value / one.value, None),

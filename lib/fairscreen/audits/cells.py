@@ -1,0 +1,206 @@
+"""Scores to cells: what Spark reduces before anything is inferred.
+
+A case is one (model, document format, contrast, slice). Every answered applicant enters the slice
+of the job and, where there are several jobs, the pooled slice `all`, in which the job is one more
+confounder. Cells hold integer codes and exact decimal sums, so they are the same whatever the
+order or the partitions of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from fairscreen import random
+from fairscreen.config import Config
+from fairscreen.errors import ConfigError
+
+POOLED = "all"
+_CONFOUNDERS = ("gender", "race", "age")
+_MAX_CODES = 1_000
+CASE = ("case", "model", "document_format", "contrast", "slice")
+KEY = ("x", "z", "r", "b", "w", "fold", "p_z", "p_rz", "p_brz")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to estimate. `index` is its integer code; `slice` is `job=KEY` or `all`."""
+
+    index: int
+    model: str
+    document_format: str
+    contrast: str
+    slice: str
+
+    @property
+    def pooled(self) -> bool:
+        return self.slice == POOLED
+
+    @property
+    def photo(self) -> bool:
+        return "photo" in self.document_format
+
+
+def cases(cfg: Config) -> list[Case]:
+    """Every case of the audit in a fixed order, whether or not anybody answered."""
+    jobs = [f"job={key}" for key in cfg.population.jobs]
+    slices = [*jobs, POOLED] if len(jobs) > 1 else jobs
+    found = [
+        (model, document_format, contrast, piece)
+        for model in cfg.scoring.models
+        for document_format in cfg.documents.formats
+        for contrast in cfg.estimation.contrasts
+        for piece in slices
+    ]
+    return [Case(i, *parts) for i, parts in enumerate(found)]
+
+
+def code_lists(applicants: DataFrame, cfg: Config) -> dict[str, list[str]]:
+    """Sorted values of every column that is coded by value: a code is a place in its list.
+
+    Raises ConfigError for a role that is no column, and for one with too many values to group.
+    """
+    roles = cfg.estimation.roles
+    used = [*_CONFOUNDERS, *roles.redlining, *roles.business]
+    for column in used:
+        if column not in applicants.columns:
+            raise ConfigError(
+                f"estimation.roles, {column}",
+                "is not a column of applicants",
+                f"Columns are: {', '.join(applicants.columns)}.",
+            )
+    plain = [c for c in dict.fromkeys(used) if c not in roles.bins]
+    row = applicants.select(
+        *(sf.sort_array(sf.collect_set(sf.col(c).cast("string"))).alias(c) for c in plain)
+    ).first()
+    lists = {c: list(row[c]) if row else [] for c in plain}
+    for column, values in lists.items():
+        if len(values) > _MAX_CODES:
+            raise ConfigError(
+                f"estimation.roles.bins, {column}",
+                f"is missing: the column has {len(values):,} values",
+                f"Give cut points, or use a grouped column (at most {_MAX_CODES:,} values).",
+            )
+    lists["job"] = list(cfg.population.jobs)
+    return lists
+
+
+def coded(
+    applicants: DataFrame,
+    scores: DataFrame,
+    known: DataFrame | None,
+    cfg: Config,
+    codes: Mapping[str, Sequence[str]],
+) -> DataFrame:
+    """One row per case and answered applicant: codes, weights, folds, the cell, the score y.
+
+    y is the mean of the applicant's scores over replicates, DECIMAL(13,8); requests without a
+    score are left out. `known` (known_propensity) is used where the config asks for it.
+    """
+    options = cfg.estimation
+    roles = options.roles
+    answered = (
+        scores.where(sf.col("outcome") == "ok")
+        .where(sf.col("model").isin(*cfg.scoring.models))
+        .where(sf.col("document_format").isin(*cfg.documents.formats))
+        .groupBy("model", "document_format", "applicant_id")
+        .agg((sf.sum("score") / sf.count("score")).cast("decimal(13,8)").alias("y"))
+    )
+    entries = [
+        _entry(name, pooled, cfg, codes)
+        for name in options.contrasts
+        for pooled in ((False, True) if len(cfg.population.jobs) > 1 else (False,))
+    ]
+    folds = [_fold(cfg, repeat) for repeat in range(options.repeats)]
+    people = applicants.where(sf.col("job").isin(*cfg.population.jobs)).select(
+        "applicant_id",
+        "design_weight",
+        _array([_code(c, cfg, codes) for c in roles.redlining]).alias("r"),
+        _array([_code(c, cfg, codes) for c in roles.business]).alias("b"),
+        sf.array(*folds).alias("fold"),
+        sf.explode(sf.array(*entries)).alias("entry"),
+    )
+    people = people.select("*", "entry.*").drop("entry")
+    if options.propensity == "known" and known is not None:
+        truth = known.select("contrast", "applicant_id", "p_z", "p_rz", "p_brz")
+        people = people.join(truth, ["contrast", "applicant_id"], "left")
+    else:
+        missing = [sf.lit(None).cast("double").alias(p) for p in ("p_z", "p_rz", "p_brz")]
+        people = people.select("*", *missing)
+    rows = answered.join(people, "applicant_id")
+    index = {(c.model, c.document_format, c.contrast, c.slice): c.index for c in cases(cfg)}
+    names = sf.create_map(*(sf.lit(v) for key, i in index.items() for v in ("\x1f".join(key), i)))
+    key = sf.concat_ws("\x1f", *CASE[1:])
+    rows = rows.withColumn("case", names[key].cast("int"))
+    rows = rows.withColumn("cell", sf.xxhash64(*KEY))
+    return rows.select(*CASE, *KEY, "cell", "applicant_id", "design_weight", "y")
+
+
+def cells(coded_rows: DataFrame) -> DataFrame:
+    """Cells of `coded` rows: n, sum_y, sum_yy (exact decimals) per case and key."""
+    square = (sf.col("y") * sf.col("y")).cast("decimal(27,16)")
+    return coded_rows.groupBy(*CASE, *KEY, "cell").agg(
+        sf.count("y").alias("n"), sf.sum("y").alias("sum_y"), sf.sum(square).alias("sum_yy")
+    )
+
+
+def histogram(coded_rows: DataFrame) -> DataFrame:
+    """How often each score occurs, per case, group (x) and design weight."""
+    return coded_rows.groupBy(*CASE, "x", "y", "design_weight").agg(sf.count("y").alias("n"))
+
+
+def _entry(name: str, pooled: bool, cfg: Config, codes: Mapping[str, Sequence[str]]) -> Column:
+    contrast = cfg.estimation.contrasts[name]
+    legal = {"gender": ("female", "male"), "race": tuple(cfg.population.races)}
+    for value in (*contrast.x1, *contrast.x0):
+        if value not in legal[contrast.attribute]:
+            raise ConfigError(
+                f"estimation.contrasts.{name}",
+                f"{value} is no value of {contrast.attribute}",
+                f"Values are: {', '.join(legal[contrast.attribute])}.",
+            )
+    attribute = sf.col(contrast.attribute)
+    x = sf.when(attribute.isin(*contrast.x1), 1).when(attribute.isin(*contrast.x0), 0)
+    confounders = [c for c in _CONFOUNDERS if c != contrast.attribute]
+    if pooled:
+        confounders = ["job", *confounders]
+    return sf.struct(
+        sf.lit(name).alias("contrast"),
+        (sf.lit(POOLED) if pooled else sf.concat(sf.lit("job="), sf.col("job"))).alias("slice"),
+        x.otherwise(-1).cast("int").alias("x"),
+        _array([_code(c, cfg, codes) for c in confounders]).alias("z"),
+        sf.col(f"z_weight_{contrast.attribute}").alias("w"),
+    )
+
+
+def _code(column: str, cfg: Config, codes: Mapping[str, Sequence[str]]) -> Column:
+    """Integer code of a column: its bin, or its place in the list; missing is a code too."""
+    value = sf.col(column)
+    cuts = cfg.estimation.roles.bins.get(column)
+    if cuts is not None:
+        steps = [(value >= cut).cast("bigint") for cut in sorted(cuts)]
+        total = reduce(lambda a, b: a + b, steps, sf.lit(0).cast("bigint"))
+        return sf.when(value.isNull(), len(cuts) + 1).otherwise(total).cast("bigint")
+    listed = _texts(codes[column])
+    place = sf.array_position(listed, value.cast("string")) - 1
+    return sf.when(value.isNull(), len(codes[column])).otherwise(place).cast("bigint")
+
+
+def _texts(values: Sequence[str]) -> Column:
+    return sf.array(*(sf.lit(v) for v in values)).cast("array<string>")
+
+
+def _array(columns: Sequence[Column]) -> Column:
+    return sf.array(*columns).cast("array<bigint>")
+
+
+def _fold(cfg: Config, repeat: int) -> Column:
+    """`estimators.data.assign_folds` in Spark: the unsigned hash modulo the number of folds."""
+    folds = cfg.estimation.folds
+    signed = random.hash_column(cfg.seed, f"fold/{repeat}", sf.col("person_key"))
+    wrap = sf.when(signed < 0, 2**64 % folds).otherwise(0)
+    return sf.pmod(sf.pmod(signed, sf.lit(folds)) + wrap, sf.lit(folds)).cast("bigint")

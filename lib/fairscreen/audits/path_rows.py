@@ -1,0 +1,351 @@
+"""Rows of the result tables of the path-specific design, from the few results of its cases.
+
+Families of tests (fixed by the config, before any score is seen): primary NDE, BIE, RIE and
+secondary TE, NIE, each once over the job slices and once pooled, method `eif`. Every other method,
+outcome gap and diagnostic stands outside and has no adjusted p-value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import fisher_exact
+
+from fairscreen.audits.cells import Case, cases
+from fairscreen.config import Config
+from fairscreen.estimators import patterns as five
+from fairscreen.estimators.equivalence import MARGIN_AT_80_PERCENT_POWER, tost
+from fairscreen.estimators.multiplicity import adjust
+from fairscreen.estimators.results import EFFECTS
+
+NO_ANSWER = "no_answer: no applicant of this case has a score"
+FAMILIES = (("NDE", "BIE", "RIE"), ("TE", "NIE"))
+TITLES = {
+    "TE": "Total effect",
+    "NDE": "Effect not through the grouped mediators",  # without a photo; never "direct"
+    "NIE": "Effect through all mediators",
+    "BIE": "Through qualifications (business necessity)",
+    "RIE": "Through names and region (redlining; includes name -> qualification chains)",
+    "raw_gap": "Raw gap of mean scores",
+    "selection_rate": "Share scored above the median of all assessed",
+    "selection_rate_ratio": "Ratio of the shares scored above the median",
+    "share_tied": "Share of all assessed exactly at the median",
+}
+_PHOTO_NDE = "Direct effect"
+_METHOD_TITLES = {
+    "at_or_above_median": "Share scored at or above the median of all assessed",
+    "four_fifths": "Impact ratio: lower share scored above the median over the higher",
+    "difference_unweighted": "Raw gap of mean scores, sample as drawn, without design weights",
+}
+# NDE, BIE, RIE to each effect: TE = NDE + BIE + RIE and NIE = BIE + RIE exactly.
+_FROM_PRIMARY = {
+    "NDE": (1.0, 0.0, 0.0),
+    "BIE": (0.0, 1.0, 0.0),
+    "RIE": (0.0, 0.0, 1.0),
+    "TE": (1.0, 1.0, 1.0),
+    "NIE": (0.0, 1.0, 1.0),
+}
+_PRIMARY_AT = [EFFECTS.index(e) for e in ("NDE", "BIE", "RIE")]
+_NUMBERS = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every row carries: the config, its hash, and the table versions that were read."""
+
+    cfg: Config
+    config_hash: str
+    input_versions: str
+
+    def row(self, case: Case, design: str, **values: Any) -> dict[str, Any]:
+        """A row of `estimates`, every column present."""
+        contrast = self.cfg.estimation.contrasts[case.contrast]
+        blank = dict.fromkeys(
+            ("estimate", "std_error", "ci_low", "ci_high", "p_value", "family", "p_holm", "p_bh",
+             "p_maxt", "reason")
+        )  # fmt: skip
+        return {
+            "audit_id": self.cfg.audit_id, "design": design, "model": case.model,
+            "attribute": contrast.attribute, "contrast": case.contrast,
+            "document_format": case.document_format, "slice": case.slice,
+            "title": _title(case, values["estimand"], values["method"]),
+            **blank, "favors_when_positive": contrast.x1_label, **values,
+            "config_hash": self.config_hash, "input_versions": self.input_versions,
+        }  # fmt: skip
+
+    def where(self, case: Case) -> dict[str, Any]:
+        """Key columns of `overlap` and `patterns`."""
+        return {
+            "audit_id": self.cfg.audit_id, "model": case.model, "contrast": case.contrast,
+            "document_format": case.document_format, "slice": case.slice,
+        }  # fmt: skip
+
+
+def _title(case: Case, estimand: str, method: str) -> str:
+    if estimand == "NDE" and case.photo:
+        return _PHOTO_NDE
+    return _METHOD_TITLES.get(method, TITLES[estimand])
+
+
+def estimates(
+    context: Context,
+    results: Mapping[int, Mapping[str, Any]],
+    raw: Mapping[int, Sequence[Mapping[str, Any]]],
+    shared: Mapping[tuple[int, int], _NUMBERS],
+    left_out: Sequence[int],
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """All rows of `estimates`, and notes. Cases nobody answered get rows with the reason.
+
+    shared: correlations (3, 3) of NDE, BIE, RIE between cases; left_out: cases whose influence
+    was too large to compare, taken as independent of the others.
+    """
+    rows: list[dict[str, Any]] = []
+    for case in cases(context.cfg):
+        rows += _effect_rows(context, case, results.get(case.index))
+        rows += _outcome_rows(context, case, raw.get(case.index))
+    notes = _fill_families(context.cfg, rows, results, shared)
+    if left_out:
+        notes.append(
+            f"p_maxt takes {len(left_out)} case(s) as independent of the others: their cells are "
+            "too many to compare applicant by applicant. Holm and Benjamini-Hochberg are unchanged."
+        )
+    if any(case.pooled for case in cases(context.cfg)):
+        notes.append(
+            "The slice `all` gives every job the weight of its applicants here, not of its "
+            "workforce. Its raw gaps and rates also mix differences between jobs."
+        )
+    return rows, notes
+
+
+def _effect_rows(
+    context: Context, case: Case, result: Mapping[str, Any] | None
+) -> list[dict[str, Any]]:
+    draws = context.cfg.estimation.bootstrap_draws
+    if result is None:
+        methods = ("eif", "multiplier_bootstrap") if draws else ("eif",)
+        return [
+            context.row(
+                case,
+                "path_specific",
+                estimand=e,
+                method=m,
+                n=0,
+                status="not_computable",
+                reason=NO_ANSWER,
+            )
+            for m in methods
+            for e in EFFECTS
+        ]
+    rows = []
+    for method, key in (("eif", "effects"), ("multiplier_bootstrap", "bootstrap")):
+        for effect in result[key]:
+            values = {k: v for k, v in effect.items() if k != "clip_sensitivity"}
+            rows.append(context.row(case, "path_specific", method=method, **values))
+    for effect in result["effects"]:
+        rows += _beside(context, case, effect)
+    return rows
+
+
+def _beside(context: Context, case: Case, effect: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Equivalence test and other clip levels of one effect, where it is computable."""
+    name, value, error = effect["estimand"], effect["estimate"], effect["std_error"]
+    if effect["status"] == "not_computable":
+        return []
+    margin = context.cfg.estimation.equivalence_margin
+    test = tost(estimate=value, std_error=error, margin=margin)
+    row = context.row(
+        case, "path_specific", estimand=name, method="tost", estimate=value, std_error=error,
+        ci_low=test.ci_low, ci_high=test.ci_high, p_value=test.p_value, n=effect["n"],
+        status=effect["status"], reason=effect["reason"],
+    )  # fmt: skip
+    row["title"] += f": is it negligible, within {margin:g} points? (small p = yes)"
+    rows = [row]
+    for clip, moved in effect["clip_sensitivity"].items():
+        rows.append(
+            context.row(
+                case,
+                "path_specific",
+                estimand=name,
+                method=f"eif_clip_{float(clip):g}",
+                estimate=moved,
+                n=effect["n"],
+                status=effect["status"],
+                reason=effect["reason"],
+            )
+        )
+    return rows
+
+
+def _outcome_rows(
+    context: Context, case: Case, found: Sequence[Mapping[str, Any]] | None
+) -> list[dict[str, Any]]:
+    contrast = context.cfg.estimation.contrasts[case.contrast]
+    if found is None:
+        return [
+            context.row(
+                case,
+                "outcome",
+                estimand=e,
+                method=m,
+                n=0,
+                status="not_computable",
+                reason=NO_ANSWER,
+            )
+            for e, m in (("raw_gap", "difference"), ("selection_rate_ratio", "four_fifths"))
+        ]
+    rows = []
+    for item in found:
+        values = {k: v for k, v in item.items() if k != "group"}
+        row = context.row(case, "outcome", **values)
+        if item["group"] is not None:
+            members = contrast.x1 if item["group"] == 1 else contrast.x0
+            arm = f"{contrast.attribute}={'+'.join(members)}"
+            row["slice"] = arm if case.pooled else f"{case.slice}; {arm}"
+            row["favors_when_positive"] = None
+        elif item["estimand"] != "raw_gap":
+            # Above 1 the ratio x0 / x1 favors x0; impact ratio and ties favor nobody.
+            log = item["method"] == "log_ratio"
+            row["favors_when_positive"] = f"{contrast.x0_label} (above 1)" if log else None
+        rows.append(row)
+    return rows
+
+
+def _fill_families(
+    cfg: Config,
+    rows: list[dict[str, Any]],
+    results: Mapping[int, Mapping[str, Any]],
+    shared: Mapping[tuple[int, int], _NUMBERS],
+) -> list[str]:
+    """Adjusted p-values of the primary and secondary families, in place; notes on left-outs."""
+    known = {(c.model, c.document_format, c.contrast, c.slice): c for c in cases(cfg)}
+    notes = []
+    for pooled in (False, True):
+        for members in FAMILIES:
+            name = f"{' '.join(members)} {'pooled' if pooled else 'by job'}"
+            mine: list[tuple[Case, dict[str, Any]]] = []
+            for row in rows:
+                if row["method"] != "eif" or row["estimand"] not in members:
+                    continue
+                case = known[row["model"], row["document_format"], row["contrast"], row["slice"]]
+                if case.pooled is pooled:
+                    mine.append((case, row))
+            if not mine:
+                continue
+            able = [(c, r) for c, r in mine if r["p_value"] is not None]
+            correlation = _correlation([(c, str(r["estimand"])) for c, r in able], results, shared)
+            family = adjust(
+                [r["p_value"] for _, r in able],
+                [r["estimate"] / r["std_error"] for _, r in able],
+                correlation,
+                seed=f"{cfg.seed}/{name}",
+            )
+            for (_, row), member in zip(able, family.members, strict=True):
+                if member is not None:
+                    row["family"] = name
+                    row["p_holm"], row["p_bh"], row["p_maxt"] = member.holm, member.bh, member.maxt
+            gone = len(mine) - family.tested
+            if gone:
+                notes.append(
+                    f"Family {name}: {family.tested} tests; {gone} more are not computable and "
+                    "are left out of the correction."
+                )
+    return notes
+
+
+def _correlation(
+    members: Sequence[tuple[Case, str]],
+    results: Mapping[int, Mapping[str, Any]],
+    shared: Mapping[tuple[int, int], _NUMBERS],
+) -> _NUMBERS:
+    """Correlation (m, m) of (case, effect): exact within a case, from shared applicants between."""
+    primary: dict[int, _NUMBERS] = {}
+    for case in {c.index for c, _ in members}:
+        whole = np.array(results[case]["covariance"])
+        primary[case] = whole[np.ix_(_PRIMARY_AT, _PRIMARY_AT)]
+    m = len(members)
+    covariance = np.zeros((m, m))
+    for i, (one, effect_one) in enumerate(members):
+        for j, (two, effect_two) in enumerate(members[: i + 1]):
+            a, b = np.array(_FROM_PRIMARY[effect_one]), np.array(_FROM_PRIMARY[effect_two])
+            if one.index == two.index:
+                block = primary[one.index]
+            else:
+                low, high = sorted((one.index, two.index))
+                if (low, high) not in shared:
+                    continue
+                between = shared[low, high]
+                between = between if one.index == low else between.T
+                sd_one = np.sqrt(np.diag(primary[one.index]))
+                sd_two = np.sqrt(np.diag(primary[two.index]))
+                block = between * np.outer(sd_one, sd_two)
+            covariance[i, j] = covariance[j, i] = a @ block @ b
+    sd = np.sqrt(np.diag(covariance))
+    return np.asarray(covariance / np.outer(sd, sd), dtype=np.float64)
+
+
+def overlap(context: Context, results: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of `overlap`; none for a case that nobody answered."""
+    return [
+        {**context.where(case), **row}
+        for case in cases(context.cfg)
+        if case.index in results
+        for row in results[case.index]["overlap"]
+    ]
+
+
+def patterns(context: Context, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of `patterns`, from the `eif` rows of `estimates` with their Holm p-values."""
+    options = context.cfg.estimation
+    by_case: dict[tuple[Any, ...], dict[str, five.Part]] = {}
+    for r in rows:
+        if r["method"] == "eif":
+            key = (r["model"], r["document_format"], r["contrast"], r["slice"])
+            by_case.setdefault(key, {})[str(r["estimand"])] = five.Part(
+                r["estimate"], r["std_error"], r["ci_low"], r["ci_high"], r["p_holm"], r["reason"]
+            )
+    found = []
+    for case in cases(context.cfg):
+        parts = by_case[case.model, case.document_format, case.contrast, case.slice]
+        judged = five.patterns(parts, margin=options.equivalence_margin, photo=case.photo)
+        found += [{**context.where(case), **asdict(row)} for row in judged]
+    return found
+
+
+def answer_notes(counts: pd.DataFrame, cfg: Config) -> list[str]:
+    """Who has no score, by model and group. counts: model, document_format, gender, race,
+    outcome, count."""
+    notes = [
+        f"Negligible means within {cfg.estimation.equivalence_margin:g} points of score. Two "
+        f"one-sided tests reach 80% power at {MARGIN_AT_80_PERCENT_POWER:.2f} standard errors."
+    ]
+    for keys, part in counts.groupby(["model", "document_format"], sort=True):
+        lost = part[part["outcome"] != "ok"]
+        if lost.empty:
+            continue
+        kinds = lost.groupby("outcome")["count"].sum()
+        listed = ", ".join(f"{kind} {number:,}" for kind, number in kinds.items())
+        text = (
+            f"{keys[0]}, {keys[1]}: {int(lost['count'].sum()):,} of {int(part['count'].sum()):,} "
+            f"requests have no score ({listed}) and are left out."
+        )
+        for contrast in cfg.estimation.contrasts.values():
+            table = [
+                [int(group.loc[group["outcome"] == "ok", "count"].sum()), int(group["count"].sum())]
+                for values in (contrast.x1, contrast.x0)
+                for group in (part[part[contrast.attribute].isin(values)],)
+            ]
+            if any(total == 0 for _, total in table) or table[0] == table[1]:
+                continue
+            p = float(fisher_exact([[ok, total - ok] for ok, total in table]).pvalue)
+            text += (
+                f" Scored: {contrast.x1_label} {table[0][0] / table[0][1]:.1%}, "
+                f"{contrast.x0_label} {table[1][0] / table[1][1]:.1%} (Fisher p {p:.2g}"
+                f"{': answers differ by group' if p < 0.05 else ''})."
+            )
+        notes.append(text)
+    return notes

@@ -1,0 +1,301 @@
+"""The path-specific design: scores of an audit to effects, overlap diagnostics and patterns.
+
+Spark reduces applicants to cells (`cells.py`), each case is estimated by numpy in a grouped pandas
+UDF, and what needs all cases at once (families of tests, patterns) runs on the few rows that come
+back (`path_rows.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from fairscreen.audits import path_rows
+from fairscreen.audits.cells import CASE, cases, cells, code_lists, coded, histogram
+from fairscreen.config import Config
+from fairscreen.errors import ConfigError, InputError
+from fairscreen.estimators.data import PathData
+from fairscreen.estimators.path_specific import PathOptions, path_effects
+from fairscreen.estimators.results import EFFECTS
+from fairscreen.estimators.selection import Outcomes, outcome_rows
+
+PRIMARY = ("NDE", "BIE", "RIE")
+# Cells whose influence comes back to the driver, over all cases: 56 bytes each.
+MAX_INFLUENCE_CELLS = 4_000_000
+# Influence in units of 2^-12 of its standard deviation: products are whole numbers, so that their
+# sums do not depend on the order of rows; the correlation is right to about 1e-8.
+_GRID = 2.0**12
+_RESULT = "case INT, kind STRING, payload STRING, cell BIGINT, a ARRAY<DOUBLE>, c ARRAY<DOUBLE>"
+_NUMBERS = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """Rows of the tables `estimates`, `overlap` and `patterns`, and notes for the report."""
+
+    estimates: list[dict[str, Any]]
+    overlap: list[dict[str, Any]]
+    patterns: list[dict[str, Any]]
+    notes: list[str]
+
+
+def path_options(cfg: Config) -> PathOptions:
+    """The estimator's options that an audit's config asks for."""
+    options, overlap = cfg.estimation, cfg.estimation.overlap
+    return PathOptions(
+        learner=options.learner,
+        propensity=options.propensity,
+        clip=overlap.clip,
+        min_effective_n=overlap.min_effective_n,
+        max_unit_share=overlap.max_unit_share,
+        max_clipped_share=overlap.max_clipped_share,
+        sensitivity_clips=overlap.sensitivity_clips,
+        level=options.level,
+        bootstrap_draws=options.bootstrap_draws,
+        seed=cfg.seed,
+    )
+
+
+def path_data(frame: pd.DataFrame) -> PathData:
+    """Cells of one case, as `cells()` gives them, as input of the estimator."""
+    known = frame["p_z"].notna().any()
+    return PathData(
+        x=frame["x"].to_numpy(dtype=np.int64),
+        z=_stack(frame["z"]),
+        r=_stack(frame["r"]),
+        b=_stack(frame["b"]),
+        n=frame["n"].to_numpy(dtype=np.int64),
+        w=frame["w"].to_numpy(dtype=np.float64),
+        sum_y=frame["sum_y"].to_numpy(dtype=np.float64),
+        sum_yy=frame["sum_yy"].to_numpy(dtype=np.float64),
+        fold=_stack(frame["fold"]),
+        **{p: frame[p].to_numpy(np.float64) if known else None for p in ("p_z", "p_rz", "p_brz")},
+    )
+
+
+def _stack(column: pd.Series[Any]) -> NDArray[np.int64]:
+    rows = [np.asarray(v, dtype=np.int64) for v in column]
+    return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.int64)
+
+
+def estimate(cell_rows: DataFrame, cfg: Config) -> DataFrame:
+    """Results of every case, long form: (case, kind, payload | cell, a, c).
+
+    kind `effects`: payload is JSON of effects, bootstrap, overlap and covariance.
+    kind `influence`: a person of `cell` with score y has phi = a + c y for NDE, BIE, RIE; left
+    out for cases of more cells than the driver should hold.
+    """
+    options, count = path_options(cfg), len(cases(cfg))
+    limit = MAX_INFLUENCE_CELLS // count
+    slots = sf.col("case")  # one slot per case: otherwise small groups are packed into one task
+    rows = cell_rows.select(
+        slots.alias("slot"), "case", "cell", "x", "z", "r", "b", "fold",
+        "n", "p_z", "p_rz", "p_brz",
+        *(sf.col(c).cast("double").alias(c) for c in ("w", "sum_y", "sum_yy")),
+    )  # fmt: skip
+
+    def one_case(frame: pd.DataFrame) -> pd.DataFrame:
+        case = int(frame["case"].iloc[0])
+        try:
+            data = path_data(frame)
+            order = data.order()
+            result = path_effects(data.take(order), options)
+        except InputError as error:
+            raise error.marked() from None
+        payload: dict[str, Any] = {
+            "effects": [asdict(e) for e in result.effects.values()],
+            "bootstrap": [asdict(e) for e in result.bootstrap.values()],
+            "overlap": [asdict(row) for row in result.overlap],
+            "covariance": None if result.covariance is None else result.covariance.tolist(),
+            "cells": len(data),
+            "n": int(data.n.sum()),
+            "sum_w": float((data.w * data.n).sum()),
+            "theta": None,
+        }
+        if result.influence is not None and result.c is not None:
+            data = data.take(order)
+            phi = data.n[:, None] * result.influence + data.sum_y[:, None] * result.c
+            payload["theta"] = ((data.w @ phi) / payload["sum_w"]).tolist()
+        parts = [_frame(case, "effects", [json.dumps(payload, allow_nan=False)])]
+        if result.influence is not None and result.c is not None and len(data) <= limit:
+            keep = [EFFECTS.index(e) for e in PRIMARY]
+            part = _frame(case, "influence", [None] * len(data))
+            part["cell"] = frame["cell"].to_numpy()[order]
+            part["a"] = list(result.influence[:, keep])
+            part["c"] = list(result.c[:, keep])
+            parts.append(part)
+        return pd.concat(parts, ignore_index=True)
+
+    placed = rows.repartitionById(count, "slot")
+    return placed.groupBy("slot", "case").applyInPandas(one_case, _RESULT)
+
+
+def outcomes(histogram_rows: DataFrame, cfg: Config) -> DataFrame:
+    """Raw gaps and scoring rates of every case: (case, kind, payload), kind `outcome`."""
+    level, count = cfg.estimation.level, len(cases(cfg))
+    rows = histogram_rows.select(
+        sf.col("case").alias("slot"), "case", "x", "n",
+        sf.col("y").cast("double").alias("y"),
+        sf.col("design_weight").cast("double").alias("w"),
+    )  # fmt: skip
+
+    def one_case(frame: pd.DataFrame) -> pd.DataFrame:
+        case = int(frame["case"].iloc[0])
+        x, y = frame["x"].to_numpy(np.int8), frame["y"].to_numpy(np.float64)
+        n, w = frame["n"].to_numpy(np.int64), frame["w"].to_numpy(np.float64)
+        try:
+            found = outcome_rows(Outcomes(x, y, w, n), level=level)
+            plain = outcome_rows(Outcomes(x, y, np.ones(len(x)), n), level=level)[0]
+        except ValueError as error:
+            raise InputError(f"case {case}", str(error), "Correct applicants.").marked() from None
+        listed = [asdict(row) for row in found]
+        listed.append({**asdict(plain), "method": "difference_unweighted"})
+        return _frame(case, "outcome", [json.dumps(listed, allow_nan=False)])
+
+    placed = rows.repartitionById(count, "slot")
+    return placed.groupBy("slot", "case").applyInPandas(one_case, _RESULT)
+
+
+def _frame(case: int, kind: str, payloads: Sequence[str | None]) -> pd.DataFrame:
+    empty = [None] * len(payloads)
+    return pd.DataFrame(
+        {
+            "case": np.full(len(payloads), case, dtype=np.int32),
+            "kind": kind,
+            "payload": pd.Series(list(payloads), dtype=object),
+            # Never null: pandas would turn the column into doubles and cut the hashes short.
+            "cell": np.zeros(len(payloads), dtype=np.int64),
+            "a": pd.Series(empty, dtype=object),
+            "c": pd.Series(empty, dtype=object),
+        }
+    )
+
+
+def shared_products(
+    coded_rows: DataFrame, influence: pd.DataFrame, results: Mapping[int, Mapping[str, Any]]
+) -> dict[tuple[int, int], _NUMBERS]:
+    """Correlations (3, 3) of NDE, BIE, RIE between cases that share applicants, by case pair.
+
+    Sums products of the applicants' influence in Spark, exactly (see _GRID). influence: case,
+    cell, a, c of every case that is to be compared. Key (i, j) has i < j; rows are case i.
+    """
+    if influence["case"].nunique() < 2:
+        return {}
+    case = influence["case"].to_numpy(np.int64)
+    found = sorted(set(case.tolist()))
+    columns: dict[str, Any] = {"case": case.astype(np.int32)}
+    columns["cell"] = influence["cell"].to_numpy(np.int64)
+    a, c = np.stack(list(influence["a"])), np.stack(list(influence["c"]))
+    theta = np.zeros((len(case), len(PRIMARY)))
+    unit = np.ones((len(case), len(PRIMARY)))
+    for i in found:
+        theta[case == i], unit[case == i] = _scale(results[i])
+    for k in range(len(PRIMARY)):
+        columns[f"a{k}"] = (a[:, k] - theta[:, k]) / unit[:, k]
+        columns[f"c{k}"] = c[:, k] / unit[:, k]
+    table = coded_rows.sparkSession.createDataFrame(pd.DataFrame(columns))
+    rows = coded_rows.select("case", "slice", "cell", "applicant_id", "y", "w").join(
+        table, ["case", "cell"]
+    )
+    y, w = sf.col("y").cast("double"), sf.col("w").cast("double")
+    units = [
+        sf.rint(w * (sf.col(f"a{k}") + sf.col(f"c{k}") * y)).cast("bigint").alias(f"q{k}")
+        for k in range(len(PRIMARY))
+    ]
+    people = rows.select("case", "slice", "applicant_id", *units)
+    one, two = people.alias("one"), people.alias("two")
+    pairs = one.join(two, ["slice", "applicant_id"]).where("one.case <= two.case")
+    sums = [
+        sf.sum((sf.col(f"one.q{i}") * sf.col(f"two.q{j}")).cast("decimal(20,0)")).alias(f"p{i}{j}")
+        for i in range(len(PRIMARY))
+        for j in range(len(PRIMARY))
+    ]
+    keys = [sf.col("one.case").alias("i"), sf.col("two.case").alias("j")]
+    collected = pairs.groupBy(*keys).agg(*sums).collect()
+    matrix = {
+        (int(r["i"]), int(r["j"])): np.array(
+            [[float(r[f"p{i}{j}"]) for j in range(3)] for i in range(3)]
+        )
+        for r in collected
+    }
+    size = {i: np.sqrt(np.diag(matrix[i, i])) for i in found if (i, i) in matrix}
+    return {
+        (i, j): m / np.outer(size[i], size[j])
+        for (i, j), m in sorted(matrix.items())
+        if i < j and size[i].all() and size[j].all()
+    }
+
+
+def _scale(result: Mapping[str, Any]) -> tuple[_NUMBERS, _NUMBERS]:
+    """theta (3,) and the unit (3,) of the influence on the primary effects of one case."""
+    at = [EFFECTS.index(name) for name in PRIMARY]
+    error = np.sqrt(np.diag(np.array(result["covariance"]))[at])
+    unit = error / np.sqrt(result["n"]) * result["sum_w"] / _GRID
+    return np.array(result["theta"])[at], np.where(unit > 0, unit, 1.0)
+
+
+def run(
+    applicants: DataFrame,
+    scores: DataFrame,
+    known: DataFrame | None,
+    cfg: Config,
+    *,
+    config_hash: str,
+    input_versions: Mapping[str, int],
+) -> AuditResult:
+    """Everything that the audit says about effects, from its applicants and scores.
+
+    Raises ConfigError where known propensities are asked for and there are none.
+    """
+    if cfg.estimation.propensity == "known" and (known is None or known.limit(1).count() == 0):
+        raise ConfigError(
+            "estimation.propensity", "known propensities exist only for balanced applicants",
+            "Set population.mode: balanced, or estimation.propensity: fitted.",
+        )  # fmt: skip
+    codes = code_lists(applicants, cfg)
+    people = coded(applicants, scores, known, cfg, codes)
+    answers = estimate(cells(people), cfg).unionByName(outcomes(histogram(people), cfg)).toPandas()
+    answers = answers.sort_values(["case", "kind"], kind="stable", ignore_index=True)
+    results = dict(_payloads(answers, "effects"))
+    influence = answers[answers["kind"] == "influence"]
+    shared = shared_products(people, influence.reset_index(drop=True), results)
+    raw = dict(_payloads(answers, "outcome"))
+    context = path_rows.Context(
+        cfg=cfg,
+        config_hash=config_hash,
+        input_versions=json.dumps(dict(input_versions), sort_keys=True),
+    )
+    notes = path_rows.answer_notes(_answer_counts(applicants, scores, cfg), cfg)
+    left = sorted(set(results) - set(influence["case"]))
+    estimates, more = path_rows.estimates(context, results, raw, shared, left)
+    return AuditResult(
+        estimates=estimates,
+        overlap=path_rows.overlap(context, results),
+        patterns=path_rows.patterns(context, estimates),
+        notes=[*notes, *more],
+    )
+
+
+def _payloads(answers: pd.DataFrame, kind: str) -> Iterator[tuple[int, Any]]:
+    part = answers[answers["kind"] == kind]
+    for case, payload in zip(part["case"].tolist(), part["payload"].tolist(), strict=True):
+        yield int(case), json.loads(payload)
+
+
+def _answer_counts(applicants: DataFrame, scores: DataFrame, cfg: Config) -> pd.DataFrame:
+    """Requests by model, format, gender, race and outcome."""
+    people = applicants.select("applicant_id", "gender", "race")
+    rows = scores.where(sf.col("model").isin(*cfg.scoring.models)).join(people, "applicant_id")
+    keys = ["model", "document_format", "gender", "race", "outcome"]
+    return rows.groupBy(*keys).count().toPandas()
+
+
+__all__ = ["CASE", "AuditResult", "estimate", "outcomes", "path_data", "path_options", "run"]

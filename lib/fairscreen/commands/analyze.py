@@ -1,0 +1,139 @@
+"""`fairscreen analyze DESIGN --input FILE ...`: the estimators on a file of your own."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fairscreen.commands import options
+from fairscreen.progress import say
+
+_EPILOG = """\
+examples:
+  fairscreen analyze paths --input scores.csv \\
+      --x gender --x1 male --x0 female --z race age --r surname_group region \\
+      --b education years --y score
+  The same for machines:  ... --json result.json    (--json - prints JSON only)
+Each design has its own help: fairscreen analyze paths --help
+"""
+_PATHS = """\
+How a protected attribute reaches a score: directly, through qualifications (business mediators),
+through names and region (redlining mediators). One row per applicant and score.
+"""
+_PATHS_EPILOG = """\
+examples:
+  # scores.csv has: gender,race,age,surname_group,region,education,years,score
+  fairscreen analyze paths --input scores.csv --x gender --x1 male --x0 female \\
+      --z race age --r surname_group region --b education years --y score
+
+  # several resumes per person, survey weights, smoother nuisances
+  fairscreen analyze paths --input scores.parquet --x race --x1 white --x0 black \\
+      --z gender age --r first_name --b degree --y score \\
+      --cluster person --weight pwgtp --learner xgboost
+
+Effects: TE total = NDE (not through the mediators) + BIE (qualifications) + RIE (names, region);
+NIE = BIE + RIE. A positive value favors x1. An effect whose overlap is too weak is not computable,
+and the row says why. Values of --x1 and --x0 are compared as text, exactly; 1 equals 1.0 only
+where the file keeps numbers (parquet, Stata, Excel). Numbers with more than 20 distinct values
+are cut at quantiles (--bins). Rows left out are counted by reason.
+"""
+
+
+def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "analyze", help="the estimators on a file of your own; no Spark, no warehouse",
+        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    designs = parser.add_subparsers(dest="design", metavar="DESIGN", required=True)
+    _register_paths(designs)
+
+
+def _register_paths(designs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    paths = designs.add_parser(
+        "paths", help="path-specific effects of an attribute on a score",
+        description=_PATHS, epilog=_PATHS_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add = paths.add_argument
+    add("--input", required=True, metavar="FILE", help=".csv .tsv .parquet .dta .xlsx")
+    add("--x", required=True, metavar="COL", help="protected attribute")
+    add("--x1", required=True, metavar="V", help="its value that a positive effect favors")
+    add("--x0", required=True, metavar="V", help="its value to compare with")
+    add("--z", nargs="+", default=[], metavar="COL", help="confounders")
+    add("--r", nargs="+", default=[], metavar="COL", help="redlining mediators: names, region")
+    add("--b", nargs="+", default=[], metavar="COL", help="business mediators: qualifications")
+    add("--y", required=True, metavar="COL", help="score")
+    add("--weight", metavar="COL", help="weight of a row, above 0")
+    add("--cluster", metavar="COL", help="rows of one value are not independent (person)")
+    add("--learner", choices=["saturated", "xgboost"], default="saturated",
+        help="saturated cells shrunk to main effects (default), or boosted trees")  # fmt: skip
+    add("--repeats", type=int, default=3, metavar="K", help="repeats of cross-fitting (3)")
+    add("--folds", type=int, default=5, metavar="L", help="folds of cross-fitting (5)")
+    add("--bins", type=int, default=5, metavar="N", help="bins of columns with many values (5)")
+    add("--draws", type=int, default=500, metavar="N", help="draws of the bootstrap (500)")
+    add("--level", type=float, default=0.95, metavar="P", help="level of the intervals (0.95)")
+    add("--margin", type=float, metavar="POINTS",
+        help="effects inside it are negligible: adds equivalence tests")  # fmt: skip
+    add("--seed", type=int, default=20260322, metavar="N", help="seed of folds and draws")
+    options.add_json(paths)
+    paths.set_defaults(run=run_paths)
+
+
+def run_paths(args: argparse.Namespace) -> int:
+    """Path-specific effects of a file; 0 when done. InputError = exit code 2."""
+    from fairscreen import analyze
+
+    say(f"reading {args.input}")
+    frame = analyze.read_table(args.input)
+    say(f"{len(frame):,} rows; fitting ({args.learner}, {args.repeats} repeats)")
+    result = analyze.analyze_paths(
+        frame, x=args.x, x1=args.x1, x0=args.x0, z=args.z, r=args.r, b=args.b, y=args.y,
+        weight=args.weight, cluster=args.cluster, learner=args.learner, repeats=args.repeats,
+        folds=args.folds, seed=args.seed, bins=args.bins, level=args.level,
+        bootstrap_draws=args.draws, margin=args.margin, where=args.input,
+    )  # fmt: skip
+    options.emit(result, table(result), args.json)
+    return 0
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """The result as text: rows, then what was left out, then notes."""
+    heads = ("slice", "estimand", "method", "estimate", "std_error", "interval", "p", "p_holm",
+             "n", "status")  # fmt: skip
+    lines = [
+        (
+            r["slice"], r["estimand"], r["method"], _number(r["estimate"]),
+            _number(r["std_error"]), _interval(r), _number(r["p_value"]), _number(r["p_holm"]),
+            f"{r['n']:,}", r["status"],
+        )
+        for r in result["rows"]
+    ]  # fmt: skip
+    text = [_aligned([heads, *lines])]
+    favored = sorted({str(r["favors_when_positive"]) for r in result["rows"][:1]})
+    text.append(f"A positive effect favors {favored[0]}." if favored else "")
+    reasons = dict.fromkeys(
+        f"{r['estimand']} {r['method']}: {r['reason']}" for r in result["rows"] if r["reason"]
+    )
+    text += [f"reason: {reason}" for reason in reasons]
+    text += [f"left out, {reason}: {count:,}" for reason, count in result["excluded"].items()]
+    text += [f"note: {note}" for note in result["notes"]]
+    return "\n".join(line for line in text if line)
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    if row["ci_low"] is None or row["ci_high"] is None:
+        return ""
+    return f"[{row['ci_low']:.4g}, {row['ci_high']:.4g}]"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

@@ -1,0 +1,173 @@
+"""Tables that other people made: CSV, parquet, Stata and Excel files as one frame of columns.
+
+In a CSV everything is text and stays text; an empty cell is a missing value. Other formats keep
+their types. The index says where a row stands, for messages: `line` of a CSV, else `row` (1 = the
+first row of data).
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairscreen.errors import InputError
+
+_TEXT = {".csv": None, ".tsv": "\t", ".txt": None}
+_KINDS = "CSV (.csv, .tsv, .txt), parquet (.parquet), Stata (.dta), Excel (.xlsx)"
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """The table of a file, by its suffix. Raises InputError naming file, line and remedy."""
+    file = Path(path).expanduser()
+    suffix = file.suffix.lower()
+    if not file.is_file():
+        raise InputError(str(path), "no such file", f"Give a file: {_KINDS}.")
+    if suffix in _TEXT:
+        frame = _read_csv(file, str(path), _TEXT[suffix])
+    elif suffix in (".parquet", ".dta", ".xlsx"):
+        frame = _read_typed(file, str(path), suffix)
+    else:
+        raise InputError(
+            str(path), f"files ending in {suffix or 'nothing'} are not read", f"Give {_KINDS}."
+        )
+    names = [str(c) for c in frame.columns]
+    frame.columns = pd.Index(names)
+    twice = sorted({c for c in names if names.count(c) > 1})
+    if twice:
+        raise InputError(f"{path}, {twice[0]}", "is the name of two columns", "Rename one.")
+    if frame.empty:
+        raise InputError(str(path), "holds no rows", "Give a file with one row per answer.")
+    return frame
+
+
+def _read_csv(file: Path, where: str, delimiter: str | None) -> pd.DataFrame:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            if delimiter is None:
+                first = stream.readline()
+                delimiter = max(",;\t", key=first.count)
+                stream.seek(0)
+            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            header = next(reader, [])
+            rows, lines = [], []
+            for record in reader:
+                if not record:
+                    continue
+                if len(record) != len(header):
+                    raise InputError(
+                        f"{where}, line {reader.line_num}",
+                        f"has {len(record)} fields where the header has {len(header)}",
+                        "Correct the line, or quote fields that hold the delimiter.",
+                    )
+                rows.append(record)
+                lines.append(reader.line_num)
+    except UnicodeDecodeError:
+        raise InputError(where, "is not UTF-8 text", "Save it as CSV in UTF-8.") from None
+    except csv.Error as error:
+        raise InputError(
+            f"{where}, line {reader.line_num}", str(error), "Correct the quotes of this line."
+        ) from None
+    frame = pd.DataFrame(rows, columns=header, dtype=object)
+    frame.index = pd.Index(lines, name="line", dtype="int64")
+    return frame
+
+
+def _read_typed(file: Path, where: str, suffix: str) -> pd.DataFrame:
+    try:
+        if suffix == ".parquet":
+            frame = pd.read_parquet(file)
+        elif suffix == ".dta":
+            frame = pd.read_stata(file)
+        else:
+            frame = pd.read_excel(
+                file, dtype=object, engine="openpyxl", keep_default_na=False, na_values=[""]
+            )
+    except Exception as error:  # each reader has a tree of errors of its own
+        text = " ".join(str(error).split())[:160] or type(error).__name__
+        raise InputError(
+            where, f"is no {suffix} file that can be read ({text})", "Save it anew, or as CSV."
+        ) from None
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
+    return frame
+
+
+def place(frame: pd.DataFrame, at: int) -> str:
+    """Where row number `at` of the frame stands in its file: `line 7` or `row 6`."""
+    return f"{frame.index.name or 'row'} {frame.index[at]}"
+
+
+def label(value: Any) -> str | None:
+    """A cell as text; None = missing. Whole numbers have no decimals: 1 and 1.0 are both `1`."""
+    if value is None or value is pd.NaT or value is pd.NA or value == "":
+        return None
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        if np.isnan(value):
+            return None
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(value)
+
+
+def labels(column: pd.Series[Any]) -> NDArray[np.object_]:
+    """Cells as text, None where missing."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    return np.array([label(v) for v in column.tolist()] or [None], dtype=object)[: len(column)]
+
+
+def equals(column: pd.Series[Any], value: str) -> NDArray[np.bool_]:
+    """Cells that equal a value given as text: text exactly, numbers as numbers."""
+    number = _number(value)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+
+    def same(cell: Any) -> bool:
+        if isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
+            return number is not None and float(cell) == number
+        return label(cell) == value
+
+    return np.fromiter((same(v) for v in column.tolist()), dtype=bool, count=len(column))
+
+
+def numbers(frame: pd.DataFrame, name: str, where: str) -> NDArray[np.float64]:
+    """A column as numbers, NaN where missing. InputError names the first cell that is none."""
+    column = frame[name]
+    out = np.full(len(column), np.nan)
+    for i, cell in enumerate(column.tolist()):
+        text = label(cell)
+        if text is None:
+            continue
+        number = None if isinstance(cell, bool | np.bool_) else _number(text)
+        if number is None:
+            raise InputError(
+                f"{where}, {place(frame, i)}, {name}",
+                f"'{text}' is no number",
+                "Correct it; where the value is missing, leave the cell empty.",
+            )
+        out[i] = number
+    return out
+
+
+def all_numbers(cells: NDArray[np.object_]) -> NDArray[np.float64] | None:
+    """The cells (texts, none missing) as numbers, or None where one is none."""
+    parsed = [_number(str(v)) for v in cells]
+    if any(p is None for p in parsed):
+        return None
+    return np.array(parsed, dtype=np.float64)
+
+
+def _number(text: str) -> float | None:
+    """A finite number; `1_000` and `nan` are none."""
+    try:
+        value = float(text) if "_" not in text else np.nan
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
