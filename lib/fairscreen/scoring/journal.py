@@ -43,9 +43,9 @@ def read_segment(file: Path) -> list[Record] | None:
         if footer["sha256"] != hashlib.sha256(body).hexdigest():
             return None
         records = [json.loads(line) for line in body.decode().split("\n")[:-1]]
+        return records if len(records) == footer["count"] else None
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
-    return records if len(records) == footer["count"] else None
 
 
 def _split(data: bytes) -> tuple[bytes, Record]:

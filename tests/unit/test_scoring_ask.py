@@ -1,0 +1,125 @@
+"""Asking one shard: plain Python, the same in an executor and in the driver."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from fairscreen import errors
+from fairscreen.scoring.ask import Asking, _worker, ask_shard
+from fairscreen.scoring.calls import Call, Reply
+from fairscreen.scoring.journal import ShardJournal, WaveJournal
+from fairscreen.scoring.wave import progress
+
+STAMP = {"model": "m", "model_version": "1", "wave_id": "w"}
+
+
+class Recorder:
+    """Answers each call with its key, last one first; may raise, or stop the wave, at a key."""
+
+    def __init__(self, raise_at: str = "", stop_at: str = "", wave: WaveJournal | None = None):
+        self.asked: list[str] = []
+        self.raise_at, self.stop_at, self.wave = raise_at, stop_at, wave
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
+        for call in reversed(calls):
+            if call.call_key == self.raise_at:
+                raise RuntimeError("killed")
+            if call.call_key == self.stop_at and self.wave:
+                self.wave.stop()
+            self.asked.append(call.call_key)
+            yield call.call_key, Reply("answered", call.call_key)
+
+
+def calls(count: int) -> list[Call]:
+    return [Call(f"k{i}") for i in range(count)]
+
+
+def shard(folder: Path) -> ShardJournal:
+    return ShardJournal(folder, "w", 0)
+
+
+def test_what_is_in_the_journal_is_not_asked(tmp_path: Path) -> None:
+    first = Recorder(raise_at="k5")  # asks k3 to k0 in the first group, then k7, k6
+    with pytest.raises(RuntimeError, match="killed"):
+        ask_shard(calls(10), first, shard(tmp_path), segment_size=4, stamp=STAMP)
+    assert sorted(first.asked) == ["k0", "k1", "k2", "k3", "k6", "k7"]
+    assert shard(tmp_path).done() == set(first.asked)
+
+    second = Recorder()
+    found = ask_shard(calls(10), second, shard(tmp_path), segment_size=4, stamp=STAMP)
+    assert sorted(second.asked) == ["k4", "k5", "k8", "k9"]
+    assert (found.planned, found.asked, found.skipped, found.stopped) == (10, 4, 6, False)
+    assert len(shard(tmp_path).done()) == 10
+
+
+def test_a_stop_file_ends_the_shard_after_its_group(tmp_path: Path) -> None:
+    screener = Recorder(stop_at="k2", wave=WaveJournal(tmp_path, "w"))
+    found = ask_shard(calls(10), screener, shard(tmp_path), segment_size=4, stamp=STAMP)
+    assert (found.planned, found.asked, found.stopped) == (10, 4, True)
+    assert shard(tmp_path).done() == {"k0", "k1", "k2", "k3"}
+
+
+def batch(*rows: tuple[str, int, str | None]) -> pa.RecordBatch:
+    records = [
+        {
+            "call_key": k,
+            "shard": s,
+            "content_key": f"c-{k}",
+            "prompt_key": "p",
+            "resume": r,
+            "prompt": "Wanted.",
+            "payload": None,
+        }
+        for k, s, r in rows
+    ]
+    return pa.RecordBatch.from_pylist(records)
+
+
+def asking(folder: Path, screener: Recorder, needs_text: bool = True) -> Asking:
+    return Asking(
+        journal=str(folder),
+        wave_id="w",
+        segment_size=2,
+        model="m",
+        model_version="1",
+        open=functools.partial(lambda s: s, screener),
+        needs_text=needs_text,
+    )
+
+
+def test_a_worker_returns_counters_and_no_reply(tmp_path: Path) -> None:
+    screener = Recorder()
+    batches = [batch(("a", 1, "x"), ("b", 1, "y")), batch(("c", 1, "z"))]
+    (out,) = _worker(asking(tmp_path, screener))(iter(batches))
+    assert out.to_pylist() == [
+        {"shard": 1, "planned": 3, "asked": 3, "skipped": 0, "stopped": False}
+    ]
+    assert ShardJournal(tmp_path, "w", 1).done() == {"a", "b", "c"}
+
+
+def test_a_missing_text_reaches_the_driver_by_name(tmp_path: Path) -> None:
+    work = _worker(asking(tmp_path, Recorder()))
+    with pytest.raises(RuntimeError) as raised:
+        list(work(iter([batch(("a", 0, None))])))
+    found = errors.from_worker(raised.value)
+    assert found is not None
+    assert found.where == "table contents, content_key c-a"
+    # A screener that is sent no text does not miss it.
+    assert list(_worker(asking(tmp_path, Recorder(), needs_text=False))([batch(("a", 0, None))]))
+
+
+@pytest.mark.parametrize(
+    ("done", "seconds", "text"),
+    [
+        (0, 10.0, "m: 0 of 2,000 answered"),
+        (500, 50.0, "m: 500 of 2,000 answered, 10.0 a second, about 2:30 min left"),
+        (2000, 200.0, "m: 2,000 of 2,000 answered, 10.0 a second, about 0:00 min left"),
+    ],
+)
+def test_progress(done: int, seconds: float, text: str) -> None:
+    assert progress("m", done, 2000, seconds) == text
