@@ -2,7 +2,7 @@
 -- One row per: kind, sha256
 CREATE TABLE IF NOT EXISTS source_file (
   kind STRING NOT NULL COMMENT 'acs, psid, ssa or surnames',
-  sha256 STRING NOT NULL COMMENT 'SHA-256 of the content (uncompressed member)',
+  sha256 STRING NOT NULL COMMENT 'SHA-256 of the content: uncompressed member (ACS), whole zip (others)',
   file STRING NOT NULL COMMENT 'file name, without its folder',
   member STRING COMMENT 'member of the zip',
   vintage INT COMMENT 'survey year where it has one',

@@ -200,11 +200,23 @@ def extract(data: dict[str, Array], crosswalk: Crosswalk, synthetic: bool, where
     if (times > 1).any():
         one = keys[first[times > 1][0]].astype(int)
         raise InputError(where, f"person {one[0]}, {one[1]} stands there twice", REMEDY)
+    _check_whole(data, crosswalk, where)
     left_out: Counter[str] = Counter()
     tables = [
         _wave(data, keys, year, crosswalk, left_out, where) for year in sorted(crosswalk.waves)
     ]
     return Extract(pa.concat_tables(tables), len(keys), synthetic, left_out)
+
+
+def _check_whole(data: dict[str, Array], crosswalk: Crosswalk, where: str) -> None:
+    """Codes and years are whole; a fraction says that a column is not where it should be."""
+    fractions = {wave.weight for wave in crosswalk.waves.values()}
+    for name, values in data.items():
+        wrong = (values != np.floor(values)) & ~np.isnan(values)
+        if name not in fractions and wrong.any():
+            line = int(np.flatnonzero(wrong)[0])
+            problem = f"{name} is {values[line]:g}, not a whole number"
+            raise InputError(f"{where}, line {line + 1}", problem, REMEDY)
 
 
 def _wave(

@@ -85,7 +85,8 @@ class _Adults:
         women = [share * (1 - men) for share, men, *_ in _JOBS.values()]
         draw, codes = self.u("job"), tuple(_JOBS)
         by_gender = [_pick(codes, draw, weights) for weights in (men, women)]
-        return np.where(self.male, *by_gender).astype(np.int64)
+        chosen: Ints = np.where(self.male, *by_gender)
+        return chosen
 
     def age(self, wave: int) -> Ints:
         return wave - self.born
