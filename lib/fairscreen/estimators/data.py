@@ -23,6 +23,7 @@ Codes = NDArray[np.int8]
 
 OTHER = -1  # code of X for groups outside the contrast
 
+_SUMS = ("n", "sum_y", "sum_yy")
 _OPTIONAL = ("cluster", "p_z", "p_rz", "p_brz", "p_contrast")
 
 
@@ -121,8 +122,8 @@ class PathData:
     def order(self) -> Ints:
         """The order of cells by key, so that no result depends on the order of arrival."""
         keys: list[NDArray[Any]] = []
-        for field in fields(self):
-            values = getattr(self, field.name)
+        for name in (*_key_names(), *_SUMS):  # sums last: equal keys must be neighbours
+            values = getattr(self, name)
             if values is not None:
                 keys += [values] if values.ndim == 1 else list(values.T)
         return np.lexsort(keys[::-1]).astype(np.int64)
@@ -163,11 +164,10 @@ class PathData:
 
     def grouped(self) -> PathData:
         """The same people with equal cells merged, in key order."""
-        names = [f.name for f in fields(self) if f.name not in ("n", "sum_y", "sum_yy")]
         data = self.take(self.order())
         new = np.zeros(len(data), dtype=bool)
         new[:1] = True
-        for name in names:
+        for name in _key_names():
             values = getattr(data, name)
             if values is not None:
                 differs = values[1:] != values[:-1]
@@ -180,6 +180,10 @@ class PathData:
             sum_y=totals(at, data.sum_y, len(merged)),
             sum_yy=totals(at, data.sum_yy, len(merged)),
         )
+
+
+def _key_names() -> list[str]:
+    return [f.name for f in fields(PathData) if f.name not in _SUMS]
 
 
 def totals(at: Ints, values: Floats | Ints, length: int) -> Floats:

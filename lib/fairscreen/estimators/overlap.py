@@ -10,6 +10,11 @@ from fairscreen.estimators.data import Floats, PathData
 from fairscreen.estimators.influence import unit_totals
 from fairscreen.estimators.results import OverlapRow
 
+# A mean weight below this, and by over this many standard errors, is not 1: the group that
+# carries the weights never takes values that the other takes, and no effective size shows it.
+LOW_MEAN = 0.9
+LOW_MEAN_ERRORS = 4.0
+
 
 class Rules(Protocol):
     """The options that decide; see PathOptions."""
@@ -43,7 +48,7 @@ def overlap_row(
         # The limit: the people with infinite weight hold all of it, in equal parts.
         holders = float(data.n[infinite].sum())
         mean, largest, effective, share = None, None, holders, 1.0 / holders
-        broken = [f"a propensity is 0 for {holders:.0f}"]
+        broken = [f"a propensity of 0 for {holders:.0f} people"]
     else:
         totals, count = unit_totals(data, weight)
         whole = float((totals * count).sum())
@@ -52,6 +57,10 @@ def overlap_row(
         mean = whole / float((data.n * data.w).sum())
         largest = float(weight.max())
         broken = []
+        units = float(count.sum())
+        error = mean * np.sqrt(max(units / effective - 1, 0.0) / units)
+        if mean < min(LOW_MEAN, 1 - LOW_MEAN_ERRORS * error):
+            broken.append(f"mean weight {mean:.2f} where 1 is due")
     if effective < rules.min_effective_n:
         broken.append(f"effective n {_down(effective)} < {rules.min_effective_n:g}")
     if share > rules.max_unit_share:

@@ -204,7 +204,9 @@ def effects_given(
 ) -> PathResult:
     """The effects from nuisances fitted elsewhere, one set per repeat, aligned with `data`."""
     clips = sorted({options.clip, FLAG_CLIP, *options.sensitivity_clips})
-    phis = {clip: _phi(data, nuisances, clip, options.normalize) for clip in clips}
+    phis = {
+        clip: influence_coefficients(data, nuisances, clip, options.normalize) for clip in clips
+    }
     a, c = phis[options.clip]
     overlap = _overlap(data, nuisances, options)
     levels = influence(data, a, c)
@@ -262,7 +264,7 @@ def _learner(problem: Problem, options: PathOptions) -> Learner:
     return tuned(problem, seed=options.seed)
 
 
-def _phi(
+def influence_coefficients(
     data: PathData, nuisances: Sequence[Nuisances], clip: float, normalize: bool
 ) -> tuple[Floats, Floats]:
     """Coefficients a, c (C, 5) of phi = a + c Y per functional, averaged over the repeats."""
