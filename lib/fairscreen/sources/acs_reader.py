@@ -117,6 +117,8 @@ def inspect(path: str | Path, *, vintage: int | None = None) -> list[Member]:
         if twice:
             raise InputError(f"{file}, {twice[0]}", "is in the zip twice", OFFICIAL)
         for name in names:
+            if bundle.getinfo(name).flag_bits & 1:
+                raise InputError(f"{file}, {name}", "is encrypted", OFFICIAL)
             with archive.streamed(bundle, file, name, damaged) as stream:
                 size = bundle.getinfo(name).file_size
                 found.append(_inspect_member(str(file), name, stream, size, vintage))

@@ -89,9 +89,6 @@ def characteristics(relationship_column: str | None) -> list[str]:
     ]
 
 
-_ROWS = len(characteristics(None))
-
-
 def _masks(batch: pa.RecordBatch, relationship_column: str | None) -> Mask:
     """(characteristics, n): who counts for what."""
     age = batch.column("age").to_numpy()
