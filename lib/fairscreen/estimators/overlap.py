@@ -88,16 +88,12 @@ def _down(value: float) -> str:
 
 def impossible(data: PathData) -> str | None:
     """Why no effect of these data can be computed, or None."""
-    n = int(data.n.sum())
     for code, name in ((1, "x1"), (0, "x0")):
         if not (data.x == code).any():
             return f"no applicant of group {name}"
     for k, fold in enumerate(data.fold.T):
-        names = np.unique(fold)
-        if len(names) < 2:
+        if len(np.unique(fold)) < 2:
             return f"repeat {k + 1} has one fold; cross-fitting needs two"
-        if n < len(names):
-            return f"{n} applicants for {len(names)} folds"
         for code, name in ((1, "x1"), (0, "x0")):
             homes = np.unique(fold[data.x == code])
             if len(homes) == 1:

@@ -213,7 +213,10 @@ def effects_given(
     inference = influence(data, a @ CONTRASTS.T, c @ CONTRASTS.T)
     covariance = inference.covariance
     errors = np.sqrt(np.diag(covariance))
-    moved = {clip: influence(data, *phi).estimate @ CONTRASTS.T for clip, phi in phis.items()}
+    moved = {
+        clip: influence(data, b @ CONTRASTS.T, d @ CONTRASTS.T).estimate
+        for clip, (b, d) in phis.items()
+    }
     sensitivity = [
         {clip: float(moved[clip][j]) for clip in options.sensitivity_clips} for j in range(5)
     ]
