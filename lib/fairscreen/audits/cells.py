@@ -141,16 +141,25 @@ def coded(
 
 
 def cells(coded_rows: DataFrame) -> DataFrame:
-    """Cells of `coded` rows: n, sum_y, sum_yy (exact decimals) per case and key."""
+    """Cells of `coded` rows: n, sum_y, sum_yy (exact decimals) per case and key.
+
+    Applicants of weight 0 stand for nobody in the population (a balanced design may draw them).
+    """
     square = (sf.col("y") * sf.col("y")).cast("decimal(27,16)")
-    return coded_rows.groupBy(*CASE, *KEY, "cell").agg(
-        sf.count("y").alias("n"), sf.sum("y").alias("sum_y"), sf.sum(square).alias("sum_yy")
+    return (
+        coded_rows.where(sf.col("w") > 0)
+        .groupBy(*CASE, *KEY, "cell")
+        .agg(sf.count("y").alias("n"), sf.sum("y").alias("sum_y"), sf.sum(square).alias("sum_yy"))
     )
 
 
 def histogram(coded_rows: DataFrame) -> DataFrame:
-    """How often each score occurs, per case, group (x) and design weight."""
-    return coded_rows.groupBy(*CASE, "x", "y", "design_weight").agg(sf.count("y").alias("n"))
+    """How often each score occurs, per case, group (x) and design weight above 0."""
+    return (
+        coded_rows.where(sf.col("design_weight") > 0)
+        .groupBy(*CASE, "x", "y", "design_weight")
+        .agg(sf.count("y").alias("n"))
+    )
 
 
 def _entry(name: str, pooled: bool, cfg: Config, codes: Mapping[str, Sequence[str]]) -> Column:

@@ -318,11 +318,16 @@ def patterns(context: Context, rows: Sequence[Mapping[str, Any]]) -> list[dict[s
 
 def answer_notes(counts: pd.DataFrame, cfg: Config) -> list[str]:
     """Who has no score, by model and group. counts: model, document_format, gender, race,
-    outcome, count."""
+    outcome, count, unweighted (requests of applicants with design weight 0)."""
     notes = [
         f"Negligible means within {cfg.estimation.equivalence_margin:g} points of score. Two "
         f"one-sided tests reach 80% power at {MARGIN_AT_80_PERCENT_POWER:.2f} standard errors."
     ]
+    if nobody := int(counts["unweighted"].sum()):
+        notes.append(
+            f"{nobody:,} requests belong to applicants of weight 0: the design drew them, the "
+            "surveyed population has nobody like them. They are in no weighted number."
+        )
     for keys, part in counts.groupby(["model", "document_format"], sort=True):
         lost = part[part["outcome"] != "ok"]
         if lost.empty:

@@ -30,9 +30,10 @@ from fairscreen.estimators.selection import Outcomes, outcome_rows
 PRIMARY = ("NDE", "BIE", "RIE")
 # Cells whose influence comes back to the driver, over all cases: 56 bytes each.
 MAX_INFLUENCE_CELLS = 4_000_000
-# Influence in units of 2^-12 of its standard deviation: products are whole numbers, so that their
-# sums do not depend on the order of rows; the correlation is right to about 1e-8.
-_GRID = 2.0**12
+# Influence in units of 2^-18 of its standard deviation: products are whole numbers, so that their
+# sums do not depend on the order of rows; the correlation is right to 1e-6 / sqrt(n). Nobody's
+# influence exceeds sqrt(n) standard deviations, so a product fits 64 bits up to 134 million people.
+_GRID = 2.0**18
 _RESULT = "case INT, kind STRING, payload STRING, cell BIGINT, a ARRAY<DOUBLE>, c ARRAY<DOUBLE>"
 _NUMBERS = NDArray[np.float64]
 
@@ -291,11 +292,13 @@ def _payloads(answers: pd.DataFrame, kind: str) -> Iterator[tuple[int, Any]]:
 
 
 def _answer_counts(applicants: DataFrame, scores: DataFrame, cfg: Config) -> pd.DataFrame:
-    """Requests by model, format, gender, race and outcome."""
-    people = applicants.select("applicant_id", "gender", "race")
+    """Requests by model, format, gender, race and outcome; `unweighted`: of weight 0."""
+    people = applicants.select("applicant_id", "gender", "race", "design_weight")
     rows = scores.where(sf.col("model").isin(*cfg.scoring.models)).join(people, "applicant_id")
     keys = ["model", "document_format", "gender", "race", "outcome"]
-    return rows.groupBy(*keys).count().toPandas()
+    nobody = sf.sum((sf.col("design_weight") == 0).cast("bigint"))
+    counts = rows.groupBy(*keys).agg(sf.count("outcome").alias("count"), nobody.alias("unweighted"))
+    return counts.toPandas()
 
 
 __all__ = ["CASE", "AuditResult", "estimate", "outcomes", "path_data", "path_options", "run"]

@@ -25,6 +25,7 @@ from scipy.stats import t as student
 Array = NDArray[np.float64]
 Clusters = NDArray[np.int64] | None
 FOUR_FIFTHS = 0.8
+RATIO = "selection_rate_ratio"
 _ONE = "one_applicant: a group of one applicant (or one cluster) has no standard error"
 
 
@@ -110,9 +111,9 @@ def outcome_rows(data: Outcomes, *, level: float = 0.95) -> list[OutcomeRow]:
       selection_rate       local_law_144        per group: share strictly above the median
                            at_or_above_median   per group: share at or above it
       share_tied           local_law_144        share of all assessed exactly at the median
-      selection_rate_ratio log_ratio            rate of x0 / rate of x1
-                           four_fifths          lower rate / higher rate; reason
+      selection_rate_ratio four_fifths          lower rate / higher rate; reason
                                                 "below_four_fifths" where it is under 0.8
+                           log_ratio            rate of x0 / rate of x1
     Not computable: "empty_group"; ratio "no_one_selected". Where one rate is 0 the ratio is 0
     and has no interval; one applicant in a group leaves the gap without an interval.
     """
@@ -130,8 +131,8 @@ def outcome_rows(data: Outcomes, *, level: float = 0.95) -> list[OutcomeRow]:
             _not_computable(e, m, both, f"empty_group: no answered applicant in {gone}")
             for e, m in (
                 ("raw_gap", "difference"),
-                ("selection_rate_ratio", "log_ratio"),
-                ("selection_rate_ratio", "four_fifths"),
+                (RATIO, "log_ratio"),
+                (RATIO, "four_fifths"),
             )
         ]
     middle = median(y, w * n)
@@ -223,27 +224,27 @@ def _rate(method: str, group: int, rate: _Mean, z: float) -> OutcomeRow:
 
 
 def _ratios(one: _Mean, zero: _Mean, z: float, cluster: Clusters) -> list[OutcomeRow]:
-    n, name = one.n + zero.n, "selection_rate_ratio"
+    n = one.n + zero.n
     if one.value == 0 and zero.value == 0:
         why = "no_one_selected: nobody of either group is above the median"
-        return [_not_computable(name, m, n, why) for m in ("log_ratio", "four_fifths")]
+        return [_not_computable(RATIO, m, n, why) for m in ("log_ratio", "four_fifths")]
     low, high = sorted((one.value, zero.value))
     below = "below_four_fifths" if low / high < FOUR_FIFTHS else None
     if low == 0:
         why = "zero_rate: nobody of one group is above the median, so there is no interval"
         if one.value == 0:
-            ratio = _not_computable(name, "log_ratio", n, "zero_rate: the rate of x1 is 0")
+            ratio = _not_computable(RATIO, "log_ratio", n, "zero_rate: the rate of x1 is 0")
         else:
             ratio = OutcomeRow(
-                name, "log_ratio", None, 0.0, None, None, None, None, n, "flagged", why
+                RATIO, "log_ratio", None, 0.0, None, None, None, None, n, "flagged", why
             )
         impact = OutcomeRow(
-            name, "four_fifths", None, 0.0, None, None, None, None, n, "flagged", f"{below}; {why}"
+            RATIO, "four_fifths", None, 0.0, None, None, None, None, n, "flagged", f"{below}; {why}"
         )
         return [ratio, impact]
     if one.variance is None or zero.variance is None:
         return [
-            OutcomeRow(name, m, None, v, None, None, None, None, n, "flagged", _ONE)
+            OutcomeRow(RATIO, m, None, v, None, None, None, None, n, "flagged", _ONE)
             for m, v in (("log_ratio", zero.value / one.value), ("four_fifths", low / high))
         ]
     variance = one.variance / one.value**2 + zero.variance / zero.value**2
@@ -259,7 +260,7 @@ def _ratios(one: _Mean, zero: _Mean, z: float, cluster: Clusters) -> list[Outcom
         p = float(2 * norm.sf(abs(np.log(value)) / error)) if error > 0 else None
         rows.append(
             OutcomeRow(
-                name,
+                RATIO,
                 method,
                 None,
                 value,

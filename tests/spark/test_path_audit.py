@@ -1,0 +1,377 @@
+"""Cells against a pandas recomputation; the audit's numbers against the estimator on people."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyspark.sql import functions as sf
+
+from fairscreen import resources
+from fairscreen.audits import path_rows
+from fairscreen.audits import path_specific as audit
+from fairscreen.audits.cells import cases, cells, code_lists, coded
+from fairscreen.config import load
+from fairscreen.errors import ConfigError
+from fairscreen.estimators.data import PathData, assign_folds
+from fairscreen.estimators.path_specific import path_effects
+from fairscreen.estimators.results import EFFECTS
+from fairscreen.estimators.selection import Outcomes, outcome_rows
+from fairscreen.tables import ddl_statements
+
+JOBS = ("registered_nurses", "accountants")
+OVERRIDES = [
+    "population.jobs={registered_nurses: {title: Nurse, occp: ['3255'], psid_occp: ['3255']},"
+    " accountants: {title: Accountant, occp: ['0800'], psid_occp: ['0800']}}",
+    "scoring.models={a: {kind: planted}, b: {kind: planted}, silent: {kind: planted}}",
+    "estimation.repeats=2",
+    "estimation.bootstrap_draws=50",
+    "estimation.roles.redlining=[first_name_gender, region]",
+    "estimation.roles.business=[edu_group, exp_year]",
+    "estimation.roles.bins={age: [30], exp_year: [5]}",
+    "estimation.overlap.min_effective_n=5",
+    "estimation.overlap.max_unit_share=0.5",
+    "estimation.overlap.max_clipped_share=0.5",
+]
+
+
+@pytest.fixture(scope="module")
+def cfg():
+    return load(resources.path("conf", "audits", "demo.yml"), OVERRIDES)
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    """Two jobs with 150 applicants each; names, region, education, experience follow gender."""
+    rng = np.random.default_rng(11)
+    n = 300
+    gender = np.array(["female", "male"])[np.arange(n) % 2]
+    male = gender == "male"
+    named = np.where(rng.random(n) < 0.6, np.where(male, "male", "female"), "neutral")
+    return pd.DataFrame(
+        {
+            "applicant_id": [f"p{i:04d}" for i in range(n)],
+            "person_key": [f"p{i // 2:04d}" for i in range(n)],  # two draws of one person
+            "job": np.array(JOBS)[(np.arange(n) // 2) % 2],
+            "gender": gender,
+            "race": rng.choice(["white", "black", "asian_pacific"], n, p=[0.5, 0.3, 0.2]),
+            "age": rng.integers(18, 45, n),
+            "region": rng.choice(["south", "west"], n),
+            "first_name_gender": named,
+            "edu_group": np.where(rng.random(n) < 0.4 + 0.2 * male, "high", "low"),
+            "exp_year": np.round(rng.gamma(3, 2 + male) * 12) / 12,
+            "design_weight": [Decimal(v) / 8 for v in rng.integers(4, 13, n).tolist()],
+            "z_weight_gender": [Decimal(v) / 4 for v in rng.integers(3, 6, n).tolist()],
+            "z_weight_race": [Decimal(1)] * n,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def answers(people: pd.DataFrame) -> pd.DataFrame:
+    """Scores of two models, two replicates each; four requests of model a have no score."""
+    rng = np.random.default_rng(12)
+    base = (
+        50
+        + 4 * (people["edu_group"] == "high")
+        + 3 * (people["first_name_gender"] == "male")
+        + people["exp_year"].clip(upper=10)
+    )
+    rows = []
+    for model, tilt in (("a", 0.0), ("b", 2.0)):
+        for replicate in (0, 1):
+            value = base + tilt * (people["gender"] == "male") + rng.normal(0, 3, len(people))
+            for i, (key, v) in enumerate(zip(people["applicant_id"], value, strict=True)):
+                lost = model == "a" and (i in (4, 6) or (i == 8 and replicate == 1))
+                score = None if lost else Decimal(f"{v:.4f}")
+                outcome = "refused" if lost else "ok"
+                rows.append((key, "text", model, replicate, outcome, score))
+    columns = ["applicant_id", "document_format", "model", "replicate", "outcome", "score"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@pytest.fixture(scope="module")
+def tables(spark, people, answers):
+    schema = "applicant_id STRING, document_format STRING, model STRING, replicate INT, "
+    schema += "outcome STRING, score DECIMAL(9,4)"
+    exact = ["design_weight", "z_weight_gender", "z_weight_race"]
+    frame = spark.createDataFrame(people.astype(dict.fromkeys(exact, str)))
+    for column in exact:
+        frame = frame.withColumn(column, frame[column].cast("decimal(18,6)"))
+    return frame, spark.createDataFrame(answers.to_dict("records"), schema)
+
+
+@pytest.fixture(scope="module")
+def result(tables, cfg):
+    return audit.run(*tables, None, cfg, config_hash="h", input_versions={"scores": 3})
+
+
+def averaged(answers: pd.DataFrame, model: str) -> pd.Series:
+    """Exact mean of an applicant's scores, half up at eight digits."""
+    mine = answers[(answers["model"] == model) & (answers["outcome"] == "ok")]
+    return mine.groupby("applicant_id")["score"].agg(lambda s: float(round(sum(s) / len(s), 8)))
+
+
+def person_rows(people: pd.DataFrame, answers: pd.DataFrame, cfg, model: str, job: str | None):
+    """PathData of gender straight from the rows, without Spark and with codes of its own."""
+    frame = people.set_index("applicant_id").join(averaged(answers, model).rename("y"), how="inner")
+    frame = frame[frame["job"] == job] if job else frame
+    text = [frame["race"], (frame["age"] >= 30).astype(str)]
+    text = text if job else [frame["job"].map({j: i for i, j in enumerate(JOBS)}), *text]
+
+    def codes(columns):
+        return np.stack([pd.factorize(c, sort=True)[0] for c in columns], axis=1)
+
+    options = cfg.estimation
+    return PathData.from_rows(
+        x=(frame["gender"] == "male").astype(int).to_numpy(),
+        z=codes(text),
+        r=codes([frame["first_name_gender"], frame["region"]]),
+        b=codes([frame["edu_group"], (frame["exp_year"] >= 5).astype(str)]),
+        y=frame["y"].to_numpy(),
+        fold=assign_folds(cfg.seed, list(frame["person_key"]), options.folds, options.repeats),
+        w=frame["z_weight_gender"].astype(float).to_numpy(),
+    )
+
+
+def test_cells_equal_a_recomputation_in_pandas(tables, people, answers, cfg) -> None:
+    applicants, scores = tables
+    codes = code_lists(applicants, cfg)
+    got = cells(coded(applicants, scores, None, cfg, codes)).toPandas()
+    got = got[(got["model"] == "a") & (got["contrast"] == "male_vs_female")]
+    pooled = got[got["slice"] == "all"]
+    assert int(pooled["n"].sum()) == len(people) - 2
+    assert got[got["slice"] != "all"]["n"].sum() == pooled["n"].sum()
+    expected = person_rows(people, answers, cfg, "a", None)
+
+    def key(frame):
+        return sorted(
+            (int(x), *map(int, (*z, *r, *b, *f)), float(w), int(n), float(s), round(float(q), 6))
+            for x, z, r, b, f, w, n, s, q in frame
+        )
+
+    mine = zip(
+        pooled["x"], pooled["z"], pooled["r"], pooled["b"], pooled["fold"], pooled["w"],
+        pooled["n"], pooled["sum_y"], pooled["sum_yy"], strict=True,
+    )  # fmt: skip
+    theirs = zip(
+        expected.x, expected.z, expected.r, expected.b, expected.fold, expected.w, expected.n,
+        np.round(expected.sum_y, 8), expected.sum_yy, strict=True,
+    )  # fmt: skip
+    assert key(mine) == key(theirs)
+
+
+@pytest.mark.parametrize("job", [None, "registered_nurses"])
+def test_effects_are_those_of_the_estimator_on_people(result, people, answers, cfg, job) -> None:
+    direct = path_effects(person_rows(people, answers, cfg, "b", job), audit.path_options(cfg))
+    piece = f"job={job}" if job else "all"
+    for name in EFFECTS:
+        (row,) = (
+            r for r in result.estimates
+            if (r["model"], r["contrast"], r["slice"]) == ("b", "male_vs_female", piece)
+            and (r["estimand"], r["method"]) == (name, "eif")
+        )  # fmt: skip
+        effect = direct.effects[name]
+        assert (row["status"], row["n"]) == (effect.status, effect.n)
+        assert effect.estimate is not None
+        assert row["estimate"] == pytest.approx(effect.estimate, abs=1e-9)
+        assert row["std_error"] == pytest.approx(effect.std_error, abs=1e-9)
+
+
+def test_correlation_between_models_is_that_of_the_applicants_influence(
+    tables, people, answers, cfg
+) -> None:
+    applicants, scores = tables
+    rows = coded(applicants, scores, None, cfg, code_lists(applicants, cfg))
+    found = audit.estimate(cells(rows), cfg).toPandas()
+    payloads = dict(audit._payloads(found, "effects"))
+    influence = found[found["kind"] == "influence"].reset_index(drop=True)
+    index = {(c.model, c.contrast, c.slice): c.index for c in cases(cfg)}
+    one, two = (index[m, "male_vs_female", "job=accountants"] for m in ("a", "b"))
+    shared = audit.shared_products(rows, influence, payloads)
+    phi = {}
+    for model in ("a", "b"):
+        data = person_rows(people, answers, cfg, model, "accountants")
+        got = path_effects(data, audit.path_options(cfg))
+        frame = people.set_index("applicant_id").join(averaged(answers, model).rename("y"))
+        frame = frame[(frame["job"] == "accountants") & frame["y"].notna()]
+        # Cells to people: every person is its own cell here, or shares one; match by key.
+        rows_of = PathData.from_rows(
+            x=(frame["gender"] == "male").astype(int).to_numpy(),
+            z=np.stack(
+                [pd.factorize(frame["race"], sort=True)[0], (frame["age"] >= 30).astype(int)], 1
+            ),
+            r=np.stack(
+                [pd.factorize(frame[c], sort=True)[0] for c in ("first_name_gender", "region")], 1
+            ),
+            b=np.stack(
+                [
+                    pd.factorize(frame["edu_group"], sort=True)[0],
+                    (frame["exp_year"] >= 5).astype(int),
+                ],
+                1,
+            ),
+            y=frame["y"].to_numpy(),
+            fold=assign_folds(cfg.seed, list(frame["person_key"]), 5, 2),
+            w=frame["z_weight_gender"].astype(float).to_numpy(),
+            cells=False,
+        )
+
+        def keys(d: PathData) -> list[tuple[float, ...]]:
+            return [
+                tuple(map(float, (x, *z, *r, *b, *f, w)))
+                for x, z, r, b, f, w in zip(d.x, d.z, d.r, d.b, d.fold, d.w, strict=True)
+            ]
+
+        place = {k: i for i, k in enumerate(keys(data))}
+        at = [place[k] for k in keys(rows_of)]
+        columns = [EFFECTS.index(e) for e in ("NDE", "BIE", "RIE")]
+        value = got.influence[at] + got.c[at] * frame["y"].to_numpy()[:, None]
+        value = value[:, columns]
+        mean = np.average(value, axis=0, weights=rows_of.w)
+        phi[model] = pd.DataFrame(rows_of.w[:, None] * (value - mean), index=frame.index)
+    both = phi["a"].join(phi["b"], lsuffix="a", rsuffix="b", how="inner").to_numpy()
+    size = [np.sqrt((phi[m].to_numpy() ** 2).sum(axis=0)) for m in ("a", "b")]
+    expected = both[:, :3].T @ both[:, 3:] / np.outer(*size)
+    np.testing.assert_allclose(shared[one, two], expected, atol=1e-6)
+    assert np.abs(expected).max() > 0.2  # the same resumes: the models are correlated
+
+
+@pytest.mark.parametrize("name", ["estimates", "overlap", "patterns"])
+def test_rows_follow_the_tables(result, name) -> None:
+    ddl = ddl_statements(name)[0]
+    columns = dict(re.findall(r"^  (\w+) (\w+(?: NOT NULL)?)", ddl, flags=re.MULTILINE))
+    records = getattr(result, name)
+    assert records
+    kinds = {"STRING": str, "DOUBLE": float, "BIGINT": int, "INT": int}
+    for record in records:
+        assert set(record) == set(columns)
+        for column, value in record.items():
+            kind = columns[column].split()[0]
+            assert value is not None or "NOT NULL" not in columns[column]
+            assert value is None or type(value) is kinds[kind]
+            assert value is None or kind != "DOUBLE" or math.isfinite(value)
+        assert record.get("status") != "not_computable" or record["reason"]
+    order = ["design", "model", "contrast", "slice", "estimand", "method", "weight_set", "pattern",
+             "rule"]  # fmt: skip
+    keys = [tuple(r.get(c) for c in order) for r in records]
+    assert len(set(keys)) == len(keys)
+
+
+def test_what_nobody_answered_is_not_computable_and_said(result) -> None:
+    silent = [r for r in result.estimates if r["model"] == "silent"]
+    assert {r["status"] for r in silent} == {"not_computable"}
+    assert all(r["estimate"] is None and r["reason"].startswith("no_answer") for r in silent)
+    assert {r["verdict"] for r in result.patterns if r["model"] == "silent"} == {"not_computable"}
+    (note,) = (n for n in result.notes if n.startswith("a, text"))
+    assert "5 of 600 requests have no score (refused 5) and are left out" in note
+    assert "women 98.3%" in note
+
+
+def test_families_hold_computable_primary_tests_only(result) -> None:
+    inside = [r for r in result.estimates if r["family"] is not None]
+    assert {r["family"] for r in inside} == {
+        "NDE BIE RIE by job", "NDE BIE RIE pooled", "TE NIE by job", "TE NIE pooled"
+    }  # fmt: skip
+    for row in inside:
+        assert row["method"] == "eif"
+        assert (row["slice"] == "all") == row["family"].endswith("pooled")
+        assert row["estimand"] in row["family"].split()
+        assert row["p_value"] <= row["p_bh"] + 1e-12
+        assert row["p_bh"] <= row["p_holm"] + 1e-12 <= 1 + 1e-12
+        assert 0 < row["p_maxt"] <= 1
+    titles = {r["title"] for r in result.estimates if r["estimand"] == "NDE"}
+    assert all(t.startswith("Effect not through the grouped mediators") for t in titles)
+
+
+def test_outcome_gaps_are_those_of_the_people(result, people, answers) -> None:
+    y = averaged(answers, "b")
+    frame = people.set_index("applicant_id").loc[y.index]
+    male = (frame["gender"] == "male").astype(np.int8).to_numpy()
+    direct = outcome_rows(
+        Outcomes(
+            male, y.to_numpy(), frame["design_weight"].astype(float).to_numpy(),
+            np.ones(len(y), dtype=np.int64),
+        )
+    )  # fmt: skip
+    want = {(r.estimand, r.method, r.group): r.estimate for r in direct}
+    got = {
+        (r["estimand"], r["method"], r["slice"]): r["estimate"]
+        for r in result.estimates
+        if r["design"] == "outcome" and r["model"] == "b" and r["contrast"] == "male_vs_female"
+    }
+    assert got["raw_gap", "difference", "all"] == pytest.approx(want["raw_gap", "difference", None])
+    plain = y[male == 1].mean() - y[male == 0].mean()
+    assert got["raw_gap", "difference_unweighted", "all"] == pytest.approx(plain)
+    for group, arm in ((1, "gender=male"), (0, "gender=female")):
+        value = want["selection_rate", "local_law_144", group]
+        assert got["selection_rate", "local_law_144", arm] == pytest.approx(value)
+
+
+def test_partitions_and_order_of_rows_change_nothing(tables, result, cfg) -> None:
+    applicants, scores = tables
+    again = audit.run(
+        applicants.repartition(4, "age").sortWithinPartitions("exp_year"),
+        scores.repartition(4, "score"), None, cfg, config_hash="h", input_versions={"scores": 3},
+    )  # fmt: skip
+    assert again.estimates == result.estimates
+    assert again.overlap == result.overlap
+    assert again.patterns == result.patterns
+
+
+def test_known_propensities_are_read_or_asked_for(spark, tables, people, cfg) -> None:
+    known_cfg = load(
+        resources.path("conf", "audits", "demo.yml"), [*OVERRIDES, "estimation.propensity=known"]
+    )
+    with pytest.raises(ConfigError) as caught:
+        audit.run(*tables, None, known_cfg, config_hash="h", input_versions={})
+    assert str(caught.value) == (
+        "estimation.propensity: known propensities exist only for balanced applicants. "
+        "Set population.mode: balanced, or estimation.propensity: fitted."
+    )
+    rows = [
+        (contrast, key, 0.5, 0.5, 0.5)
+        for contrast in known_cfg.estimation.contrasts
+        for key in people["applicant_id"]
+    ]
+    known = spark.createDataFrame(
+        rows, "contrast STRING, applicant_id STRING, p_z DOUBLE, p_rz DOUBLE, p_brz DOUBLE"
+    )
+    applicants, scores = tables
+    codes = code_lists(applicants, known_cfg)
+    got = cells(coded(applicants, scores, known, known_cfg, codes)).toPandas()
+    assert (got[["p_z", "p_rz", "p_brz"]] == 0.5).all().all()
+
+
+def test_applicants_of_weight_0_stand_for_nobody_and_are_said(tables, people, cfg) -> None:
+    applicants, scores = tables
+    nobody = sf.col("applicant_id").isin("p0010", "p0011")
+    none = sf.when(nobody, 0).otherwise(sf.col("z_weight_race")).cast("decimal(18,6)")
+    weighted = applicants.withColumn("z_weight_race", none)
+    rows = coded(weighted, scores, None, cfg, code_lists(applicants, cfg))
+    totals = cells(rows).groupBy("model", "contrast", "slice").agg(sf.sum("n").alias("n")).collect()
+    n = {(r["model"], r["contrast"], r["slice"]): r["n"] for r in totals}
+    assert n["b", "white_vs_rest", "all"] == len(people) - 2
+    assert n["b", "male_vs_female", "all"] == len(people)
+    counts = pd.DataFrame(
+        {
+            "model": "b", "document_format": "text", "gender": ["male", "female"],
+            "race": "white", "outcome": "ok", "count": [5, 5], "unweighted": [0, 2],
+        }
+    )  # fmt: skip
+    (_, note) = path_rows.answer_notes(counts, cfg)
+    assert note.startswith("2 requests belong to applicants of weight 0")
+
+
+def test_a_role_that_is_no_column_is_named(tables) -> None:
+    wrong = load(
+        resources.path("conf", "audits", "demo.yml"),
+        [*OVERRIDES, "estimation.roles.business=[degree]"],
+    )
+    with pytest.raises(ConfigError, match=r"estimation.roles, degree: is not a column") as caught:
+        code_lists(tables[0], wrong)
+    assert "edu_group" in str(caught.value)
