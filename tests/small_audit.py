@@ -50,10 +50,32 @@ def estimates() -> list[dict[str, Any]]:
                 est = scale * found[0] if found else None
                 se = found[1] if found else None
                 rows.append(_estimate(contrast, attribute, favors, where, estimand, "eif", est, se))
+        for row in [r for r in rows if r["contrast"] == contrast and r["status"] == "ok"]:
+            beside = row | {"family": None, "p_holm": None, "p_bh": None, "p_maxt": None}
+            rows.append(beside | {"method": "tost", "p_value": 0.3})
+            gone = dict.fromkeys(("std_error", "ci_low", "ci_high", "p_value"))
+            rows.append(
+                beside | gone | {"method": "eif_clip_0.01", "estimate": row["estimate"] / 2}
+            )
+        groups = ("male", "female") if attribute == "gender" else ("white", "black+asian_pacific")
         for where in _EFFECTS:
-            for estimand, est in (("raw_gap", 1.5 * scale), ("selection_rate_ratio", 0.74)):
-                row = _estimate(contrast, attribute, favors, where, estimand, "means", est, 0.1)
-                rows.append(row | {"design": "outcome", "family": None, "p_holm": None})
+            arms = [
+                f"{where}; {attribute}={g}" if where != "all" else f"{attribute}={g}"
+                for g in groups
+            ]
+            for place, estimand, method, est in (
+                (where, "raw_gap", "difference", 1.5 * scale),
+                (where, "raw_gap", "difference_unweighted", 1.4 * scale),
+                (where, "selection_rate_ratio", "four_fifths", 0.74),
+                (where, "selection_rate_ratio", "log_ratio", 0.74),
+                (arms[0], "selection_rate", "local_law_144", 0.5),
+                (arms[1], "selection_rate", "local_law_144", 0.37),
+                (where, "share_tied", "local_law_144", 0.01),
+            ):
+                row = _estimate(contrast, attribute, favors, place, estimand, method, est, 0.1)
+                row |= {"design": "outcome", "family": None, "p_holm": None, "p_bh": None}
+                favored = favors if estimand == "raw_gap" else None
+                rows.append(row | {"p_maxt": None, "favors_when_positive": favored})
     return rows
 
 

@@ -56,7 +56,7 @@ def test_metrics_are_the_computed_numbers_of_this_model(logged):
     name = "RIE.gender.male_vs_female.job_registered_nurses"
     for field in tracking.FIELDS:
         assert run.data.metrics[f"{name}.{field}"] == nurses[field]
-    assert "selection_rate_ratio.gender.male_vs_female.all.means.estimate" in named
+    assert "selection_rate_ratio.gender.male_vs_female.all.four_fifths.estimate" in named
     assert not any(k.startswith("RIE.gender.male_vs_female.job_constr") for k in named)
     assert run.data.metrics["requests.refused"] == 1.0
 

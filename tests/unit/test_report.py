@@ -132,6 +132,8 @@ def test_every_estimate_is_shown_or_its_reason_is(html):
     missing = [r for r in rows if r["estimate"] is None]
     shown = re.findall(r'<td class="none" colspan="7">not computable: ([^<]*)</td>', html)
     assert shown == ["effective n below 30"] * len(missing)
+    assert {r["method"] for r in rows} >= {"tost", "eif_clip_0.01", "log_ratio", "local_law_144"}
+    assert "selection rate: female</td>" in html  # a group's row stands under its job
     panels = re.findall(r'<text [^>]*class="missing">not computable</text>', html)
     assert len(panels) == len(missing)
     assert ">nan<" not in html.lower()
@@ -147,7 +149,8 @@ def test_the_summary_tells_a_lawyer_what_was_found(html):
     assert "its sign favoring Black and Asian or Pacific Islander applicants" in summary
     assert "RIE): +0.90 points, in favor of men" in summary
     assert "A value above zero favors men , below zero women ." in summary
-    assert "outside the four-fifths rule in 3 of 3" in summary
+    assert "impact ratio is 0.74 (Registered Nurse, women less often)" in summary
+    assert "below four fifths in 3 of 3" in summary
     limits = text[text.index("What this does not show") : text.index("Notes of this run")]
     assert "An interval that covers zero does not show that there is no effect." in limits
     assert "They do not say how gender or race causes education" in limits
@@ -242,3 +245,22 @@ def test_csv_neutralises_formulas_and_leaves_numbers():
     assert to_csv(frame).splitlines() == [
         "'=name,value", "'=1+1,-1.5", "'@x,2.0", "'-a,3.0", "fine,4.0", ",5.0",
     ]  # fmt: skip
+
+
+def test_the_order_of_rows_in_the_tables_does_not_matter(html):
+    data = report_data()
+    shuffled = {
+        name: getattr(data, name).sample(frac=1, random_state=5)
+        for name in ("outcomes", "estimates", "overlap", "patterns")
+    }
+    assert render_report(replace(data, **shuffled)) == html
+
+
+def test_clip_levels_stand_beside_the_headline(html):
+    data = report_data()
+    rows = pd.DataFrame(small_audit.estimates())
+    one = rows[(rows.method == "eif_clip_0.01") & (rows.estimand == "RIE")].iloc[0]
+    assert f'title="{float(one.estimate)!r}"' in html
+    without = rows[~rows.method.str.startswith("eif_clip")]
+    assert "at other clip levels" in html
+    assert "at other clip levels" not in render_report(replace(data, estimates=without))

@@ -49,6 +49,37 @@ def number(value: Any) -> float | None:
     return found if math.isfinite(found) else None
 
 
+def title_of(row: Row) -> str:
+    """The title of a row's estimand; a direct effect (photo shown) keeps the table's own."""
+    estimand, own = str(row["estimand"]), str(row["title"])
+    if estimand == "NDE" and "grouped" not in own:
+        return f"{own} (NDE)"
+    return TITLE.get(estimand, own)
+
+
+def base_slice(text: str) -> str:
+    """The slice that a row of one group belongs to: job=KEY; gender=male is job=KEY's."""
+    first = text.partition(";")[0]
+    return first if first.startswith("job=") else "all"
+
+
+def group_of(text: str) -> str:
+    """The group of a row of one group, `male` for job=KEY; gender=male; else empty."""
+    last = text.rpartition(";")[2].strip()
+    name, found, value = last.partition("=")
+    return value.replace("_", " ").replace("+", " or ") if found and name != "job" else ""
+
+
+def method_label(cfg: Config, method: str) -> str:
+    """A method's name for people."""
+    if method == "tost":
+        margin = cfg.estimation.equivalence_margin
+        return f"equivalence test, \u00b1{margin:g} points (90% interval; small p: negligible)"
+    if method.startswith("eif_clip_"):
+        return f"clipped at {method.removeprefix('eif_clip_')}"
+    return words(method)
+
+
 def favored(cfg: Config, row: Row) -> str:
     """Whom this row's estimate favors, given its sign; empty where it is missing or zero."""
     estimate, positive = number(row["estimate"]), row.get("favors_when_positive")
@@ -101,7 +132,7 @@ def reading(cfg: Config, row: Row) -> str:
 
 def effect_sentence(cfg: Config, row: Row) -> str:
     """One effect: its title, number, interval, whom it favors, and how to read it."""
-    title = TITLE.get(str(row["estimand"]), str(row["title"]))
+    title = title_of(row)
     if number(row["estimate"]) is None:
         return f"{title}: not computable ({words(row['reason'])})."
     percent = f"{100 * cfg.estimation.level:g}%"
@@ -112,7 +143,9 @@ def effect_sentence(cfg: Config, row: Row) -> str:
     text += f" ({percent} interval {interval(row)}). {reading(cfg, row)}"
     if row["status"] == "flagged":
         text += f" Flagged: {words(row['reason'])}."
-    return f"{text} {BESIDE.get(str(row['estimand']), '')}".rstrip()
+    photo = row["estimand"] == "NDE" and "grouped" not in title
+    beside = "" if photo else BESIDE.get(str(row["estimand"]), "")
+    return f"{text} {beside}".rstrip()
 
 
 def jobs_sentence(cfg: Config, rows: Sequence[Row]) -> str:
@@ -159,19 +192,32 @@ def holm_sentence(cfg: Config, rows: Sequence[Row]) -> str:
 
 
 def ratio_sentence(cfg: Config, rows: Sequence[Row]) -> str:
-    """The four-fifths rule over the selection-rate ratios of one contrast."""
-    known = [(r, float(r["estimate"])) for r in rows if number(r["estimate"]) is not None]
+    """The four-fifths rule over one contrast; rows: estimand selection_rate_ratio, any method."""
+    impact = [r for r in rows if r["method"] == "four_fifths"] or list(rows)
+    known = [(r, float(r["estimate"])) for r in impact if number(r["estimate"]) is not None]
     if not known:
         return ""
     below = [(r, v) for r, v in known if not four_fifths(v)]
     worst, value = min(known, key=lambda pair: lower_over_higher(pair[1]))
     text = (
-        f"Selection rates: the lowest ratio is {value:.2f} ({slice_label(cfg, worst['slice'])}); "
+        "Share scored above the median: the lowest impact ratio is "
+        f"{lower_over_higher(value):.2f} ({slice_label(cfg, worst['slice'])}"
+        f"{_less_often(cfg, rows, worst)}); "
     )
     if below:
         names = ", ".join(slice_label(cfg, r["slice"]) for r, _ in below)
-        return text + f"outside the four-fifths rule in {len(below)} of {len(known)}: {names}."
-    return text + f"none of {len(known)} breaks the four-fifths rule."
+        return text + f"below four fifths in {len(below)} of {len(known)}: {names}."
+    return text + f"none of {len(known)} is below four fifths."
+
+
+def _less_often(cfg: Config, rows: Sequence[Row], worst: Row) -> str:
+    """Which group is above the median less often; the log ratio is x0 over x1."""
+    contrast = cfg.estimation.contrasts.get(str(worst["contrast"]))
+    for row in rows:
+        value = number(row["estimate"])
+        if row["method"] == "log_ratio" and row["slice"] == worst["slice"] and contrast and value:
+            return f", {contrast.x0_label if value < 1 else contrast.x1_label} less often"
+    return ""
 
 
 def lower_over_higher(ratio: float) -> float:

@@ -21,7 +21,10 @@ __all__ = ["ModelFacts", "ReportData", "Sample", "render_report"]
 
 EFFECTS = ("TE", "NDE", "BIE", "RIE", "NIE")
 PANELS = (*EFFECTS, "raw_gap")
-HEADLINE = "eif"
+RAW = ("raw_gap", "selection_rate_ratio", "selection_rate", "share_tied")
+HEADLINE, CLIPPED = "eif", "eif_clip_"
+# Rows of a table come in any order; within a slice they are shown in this one.
+_ORDER = ("estimand", "method", "slice", "weight_set", "pattern", "rule")
 
 
 def render_report(data: ReportData) -> str:
@@ -33,6 +36,7 @@ def render_report(data: ReportData) -> str:
         signed=lambda v: "" if narrative.number(v) is None else plots.signed(float(v)),
         fixed=_fixed, p=_p, share=_share, words=plots.words, whole=_whole,
         slice=lambda text: narrative.slice_label(data.cfg, text), exact=_exact,
+        effect=narrative.title_of,
     )  # fmt: skip
     here = resources.files("fairscreen.reporting")
     style = (here / "report.css").read_text(encoding="utf-8")
@@ -79,7 +83,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         "cases": [_case(data, *key) for key in _case_keys(data)],
         "population": _crossed(data.population),
         "exclusions": _exclusions(data.exclusions),
-        "outcomes": _records(data.outcomes),
+        "outcomes": _sorted_outcomes(data),
         "totals": _totals(data.outcomes),
         "sources": _records(data.sources),
         "families": _families(data.estimates),
@@ -112,23 +116,24 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
     def of(frame: pd.DataFrame) -> list[dict[str, Any]]:
         if not len(frame):
             return []
-        return _records(
-            frame[
-                (frame["model"] == model)
-                & (frame["contrast"] == contrast)
-                & (frame["document_format"] == document_format)
-            ]
-        )
+        mine = frame[
+            (frame["model"] == model)
+            & (frame["contrast"] == contrast)
+            & (frame["document_format"] == document_format)
+        ]
+        return _records(mine.sort_values([c for c in _ORDER if c in mine], kind="stable"))
 
     rows = of(data.estimates)
+    inside = [r["slice"] for r in rows if r["design"] == "path_specific"]
+    slices = _slice_order(data, inside or [r["slice"] for r in rows])
+    rows = _ordered(rows, slices)
     paths = [r for r in rows if r["design"] == "path_specific"]
     methods = {r["method"] for r in paths}
     main = HEADLINE if HEADLINE in methods else min(methods, default="")
     headline = [r for r in paths if r["method"] == main]
     raw = [r for r in rows if r["design"] != "path_specific"]
-    slices = _slice_order(data, [r["slice"] for r in rows])
     spec = cfg.estimation.contrasts.get(contrast)
-    favors = next((r["favors_when_positive"] for r in rows if r["favors_when_positive"]), "x1")
+    favors = next((r["favors_when_positive"] for r in headline if r["favors_when_positive"]), "x1")
     other = (spec.x0_label if favors == spec.x1_label else spec.x1_label) if spec else "others"
     pooled = {r["estimand"]: r for r in headline if r["slice"] == "all"}
     total_by_job = [r for r in headline if r["estimand"] == "TE" and r["slice"] != "all"]
@@ -141,6 +146,8 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
     ratios = [r for r in raw if r["estimand"] == "selection_rate_ratio"]
     if ratios:
         sentences.append(narrative.ratio_sentence(cfg, ratios))
+    judged = of(data.patterns)
+    patterned = {r["slice"] for r in judged}
     return {
         "model": model,
         "contrast": contrast,
@@ -153,12 +160,21 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
         "sentences": [s for s in sentences if s],
         "panels": _panels(data, headline, raw, slices, favors, other),
         "effects": _grouped(headline, slices, EFFECTS),
-        "raw": _grouped([dict(r, verdict=_verdict(r)) for r in raw], slices, ()),
-        "others": _grouped([r for r in paths if r["method"] != main], slices, EFFECTS),
+        "raw": _grouped([_raw_row(data, r) for r in raw], slices, RAW),
+        "clips": _clips(paths, headline, slices),
+        "others": _grouped(
+            [
+                dict(r, method=narrative.method_label(cfg, r["method"]))
+                for r in paths
+                if r["method"] != main and not r["method"].startswith(CLIPPED)
+            ],
+            slices,
+            EFFECTS,
+        ),
         "method": main,
         "overlap": _grouped(of(data.overlap), slices, ()),
-        "patterns": _pattern_rows(of(data.patterns), slices),
-        "pattern_slices": slices,
+        "patterns": _pattern_rows(judged, [s for s in slices if s in patterned]),
+        "pattern_slices": [s for s in slices if s in patterned],
     }
 
 
@@ -169,7 +185,9 @@ def _panels(
     margin = data.cfg.estimation.equivalence_margin
     by_panel: dict[str, list[plots.ForestRow]] = {}
     for estimand in PANELS:
-        rows = _ordered([r for r in [*headline, *raw] if r["estimand"] == estimand], slices)
+        mine = [r for r in [*headline, *raw] if r["estimand"] == estimand]
+        first = min((r["method"] for r in mine), default="")  # one method per panel
+        rows = _ordered([r for r in mine if r["method"] == first], slices)
         by_panel[estimand] = [
             plots.ForestRow(
                 label=narrative.slice_label(data.cfg, r["slice"]), estimate=r["estimate"],
@@ -221,10 +239,34 @@ def _grouped(
     return groups
 
 
-def _verdict(row: dict[str, Any]) -> str:
-    if row["estimand"] != "selection_rate_ratio" or row["estimate"] is None:
-        return ""
-    return "keeps four-fifths" if narrative.four_fifths(row["estimate"]) else "below four-fifths"
+def _raw_row(data: ReportData, row: dict[str, Any]) -> dict[str, Any]:
+    """A row of raw gaps and rates, placed under its slice, with its group and verdict."""
+    verdict = ""
+    if row["estimand"] == "selection_rate_ratio" and row["estimate"] is not None:
+        if row["method"] != "log_ratio":
+            keeps = narrative.four_fifths(row["estimate"])
+            verdict = "keeps four-fifths" if keeps else "below four-fifths"
+        spec = data.cfg.estimation.contrasts.get(str(row["contrast"]))
+        if row["method"] == "log_ratio" and spec:
+            row = dict(row, title=f"Ratio of those shares, {spec.x0_label} over {spec.x1_label}")
+    group = narrative.group_of(row["slice"])
+    title = f"{row['title']}: {group}" if group else row["title"]
+    return dict(row, title=title, verdict=verdict, slice=narrative.base_slice(row["slice"]))
+
+
+def _clips(
+    paths: list[dict[str, Any]], headline: list[dict[str, Any]], slices: Sequence[str]
+) -> dict[str, Any]:
+    """Estimates at other clip levels, beside the headline: levels, and rows by slice."""
+    clipped = [r for r in paths if r["method"].startswith(CLIPPED)]
+    levels = sorted({r["method"].removeprefix(CLIPPED) for r in clipped}, key=float)
+    at = {(r["slice"], r["estimand"], r["method"]): r["estimate"] for r in clipped}
+    rows = [
+        dict(r, at=[at.get((r["slice"], r["estimand"], CLIPPED + level)) for level in levels])
+        for r in headline
+        if any((r["slice"], r["estimand"], CLIPPED + level) in at for level in levels)
+    ]
+    return {"levels": levels, "rows": _grouped(rows, slices, EFFECTS)}
 
 
 def _pattern_rows(rows: list[dict[str, Any]], slices: Sequence[str]) -> list[dict[str, Any]]:
@@ -268,6 +310,17 @@ def _exclusions(frame: pd.DataFrame) -> dict[str, Any]:
                        for r in reasons]}
         )  # fmt: skip
     return {"reasons": reasons, "rows": rows}
+
+
+def _sorted_outcomes(data: ReportData) -> list[dict[str, Any]]:
+    jobs = list(data.cfg.population.jobs)
+    return sorted(
+        _records(data.outcomes),
+        key=lambda r: (
+            r["model"], jobs.index(r["job"]) if r["job"] in jobs else len(jobs), r["gender"],
+            r["race"],
+        ),
+    )  # fmt: skip
 
 
 def _totals(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
