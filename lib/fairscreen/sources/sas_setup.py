@@ -171,5 +171,5 @@ def _numbers(table: NDArray[np.uint8], field: Field, done: int, where: str) -> N
             line = done + 1 + int(np.flatnonzero(place == i)[0])
             shown = cell.decode("ascii", "backslashreplace")
             at = f"{where}, line {line}, columns {field.start} - {field.end} ({field.name})"
-            raise InputError(at, f"{shown!r} is not a number", REMEDY)
+            raise InputError(at, f"'{shown}' is not a number", REMEDY)
     return parsed[place]

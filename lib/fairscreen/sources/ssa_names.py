@@ -49,7 +49,7 @@ def read(path: Path) -> Iterator[pa.Table]:
         for year, member in sorted(_years(names.namelist(), path).items()):
             with archive.streamed(names, path, member, REMEDY) as stream:
                 data = stream.read()  # at most 0.5 MB a year
-            yield _parsed(data, year, f"{path}, member {member}")
+            yield parse(data, year, f"{path}, member {member}")
 
 
 def _years(members: list[str], path: Path) -> dict[int, str]:
@@ -68,7 +68,8 @@ def _years(members: list[str], path: Path) -> dict[int, str]:
     return years
 
 
-def _parsed(data: bytes, year: int, where: str) -> pa.Table:
+def parse(data: bytes, year: int, where: str) -> pa.Table:
+    """The names of one year's file (`SCHEMA`); see `read`."""
     try:
         rows = pyarrow.csv.read_csv(
             pa.py_buffer(data),

@@ -85,8 +85,7 @@ class _Adults:
         women = [share * (1 - men) for share, men, *_ in _JOBS.values()]
         draw, codes = self.u("job"), tuple(_JOBS)
         by_gender = [_pick(codes, draw, weights) for weights in (men, women)]
-        chosen: Ints = np.where(self.male, *by_gender)
-        return chosen
+        return np.where(self.male, *by_gender)
 
     def age(self, wave: int) -> Ints:
         return wave - self.born
@@ -112,7 +111,8 @@ class _Adults:
         if wave == 2021:
             gain = np.where(self.u("gain") < 0.75, 2, np.where(self.u("gain") < 0.9, 1, 0))
             years = years + np.where(self.age(2019) < 18, gain // 2, gain)
-        return np.clip(years, 0, np.maximum(self.age(wave) - 18, 0)).astype(np.int64)
+        bounded: Ints = np.clip(years, 0, np.maximum(self.age(wave) - 18, 0)).astype(np.int64)
+        return bounded
 
     def full_time(self, wave: int) -> Ints:
         share = np.where(self.male, 1.0, 0.92) - 0.3 * self.u("part time") ** 2
