@@ -70,14 +70,9 @@ def group_of(text: str) -> str:
     return value.replace("_", " ").replace("+", " or ") if found and name != "job" else ""
 
 
-def method_label(cfg: Config, method: str) -> str:
+def method_label(method: str) -> str:
     """A method's name for people."""
-    if method == "tost":
-        margin = cfg.estimation.equivalence_margin
-        return f"equivalence test, \u00b1{margin:g} points (90% interval; small p: negligible)"
-    if method.startswith("eif_clip_"):
-        return f"clipped at {method.removeprefix('eif_clip_')}"
-    return words(method)
+    return "equivalence test" if method == "tost" else words(method)
 
 
 def favored(cfg: Config, row: Row) -> str:

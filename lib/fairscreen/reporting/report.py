@@ -164,7 +164,7 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
         "clips": _clips(paths, headline, slices),
         "others": _grouped(
             [
-                dict(r, method=narrative.method_label(cfg, r["method"]))
+                dict(r, method=narrative.method_label(r["method"]))
                 for r in paths
                 if r["method"] != main and not r["method"].startswith(CLIPPED)
             ],
@@ -264,7 +264,8 @@ def _clips(
     rows = [
         dict(r, at=[at.get((r["slice"], r["estimand"], CLIPPED + level)) for level in levels])
         for r in headline
-        if any((r["slice"], r["estimand"], CLIPPED + level) in at for level in levels)
+        if r["estimate"] is not None
+        and any((r["slice"], r["estimand"], CLIPPED + level) in at for level in levels)
     ]
     return {"levels": levels, "rows": _grouped(rows, slices, EFFECTS)}
 
