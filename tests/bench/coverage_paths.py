@@ -98,6 +98,7 @@ def demo(
     interact: float = 0.0,
     sd: float = 5.0,
     edu: float = 0.5,
+    region_edu: float = 0.3,
     signs: tuple[float, float] = (1.0, 1.0),
 ) -> Design:
     """Like one job of the demo: gender balanced; Z race x age band; R name gender, name cohort,
@@ -118,7 +119,7 @@ def demo(
     low = np.array([0.0, 0.6, -0.6])  # education leans
     pb = np.zeros((2, 15, 192, 15))
     for x in (0, 1):
-        lean = edu * x + 0.3 * (region == 0)
+        lean = edu * x + region_edu * (region == 0)
         pe = softmax(low + lean[:, None] * np.arange(3))  # R, education
         mid = np.array([0, 1, 2, 3, 4])[age][:, None, None] + 0.3 * x - 0.3 * np.arange(3)
         px_ = softmax(-0.5 * (np.arange(5) - mid[:, 0, :, None]) ** 2)  # Z, edu, exp
@@ -138,8 +139,8 @@ def demo(
 
 
 def null() -> Design:
-    """X touches nothing but the name, and the score does not read the name."""
-    d = demo("null", direct=0.0, edu=0.0, signs=(0.0, 1.0))
+    """X moves names and regions, and the score reads neither."""
+    d = demo("null", direct=0.0, edu=0.0, region_edu=0.0, signs=(0.0, 1.0))
     pb = np.stack([d.pb[0], d.pb[0]])
     return Design(**{**d.__dict__, "pb": pb})
 

@@ -41,8 +41,8 @@ class PathData:
     sum_y, sum_yy  (C,) float64: sums of the score and of its square over the cell's people.
     fold     (C, K) int64: fold of the cell in each of K repeats of cross-fitting.
     cluster  (C,) int64 or None: people of one cluster are not independent.
-    p_z, p_rz, p_brz  (C,) or None: known P(x1 | ., X in {x1, x0}) given Z; R, Z; B, R, Z. Used
-             when the options ask for known propensities.
+    p_z, p_rz, p_brz  (C,) or None: known P(x1 | ., X in {x1, x0}) given Z; R, Z; B, R, Z, in
+             the weighted population. Used when the options ask for known propensities.
     p_contrast  (C,) or None: known P(X in {x1, x0} | Z). None: fitted where other groups exist.
 
     Raises InputError naming the array that is wrong.

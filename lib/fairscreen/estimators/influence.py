@@ -38,7 +38,8 @@ def influence(data: PathData, a: Floats, c: Floats) -> Influence:
     """Weighted means of phi = a + c Y, and their influence terms; a, c (C, J).
 
     Without clusters a cell gives two terms: sqrt(n) m, with m the mean of phi - estimate in the
-    cell, and sqrt(SS) c, with SS the sum of squares of Y around the cell's mean. Over the people
+    cell, and sqrt(SS) c, with SS the sum of squares of Y around the cell's mean (left out where
+    it is 0). Over the people
     of the cell sum (phi - estimate)^2 = n m^2 + SS c^2, products alike. With clusters phi is
     summed within each.
     """
@@ -50,7 +51,9 @@ def influence(data: PathData, a: Floats, c: Floats) -> Influence:
     centred = phi - estimate
     if data.cluster is None:
         inner = np.sqrt(np.maximum(data.sum_yy - data.sum_y * mean_y, 0.0))
-        rows = [(w * np.sqrt(n))[:, None] * centred, (w * inner)[:, None] * c]
+        inner = w * np.where(data.n > 1, inner, 0.0)
+        some = inner > 0
+        rows = [(w * np.sqrt(n))[:, None] * centred, inner[some, None] * c[some]]
         return Influence(estimate, np.concatenate(rows) / total, int(n.sum()))
     clusters, at = np.unique(data.cluster, return_inverse=True)
     columns = [totals(at.reshape(-1), n * w * column, len(clusters)) for column in centred.T]

@@ -99,7 +99,7 @@ class Saturated:
         own: Floats = np.divide(y, weight, out=glm.copy(), where=seen)
         if not self.shrink:
             return centre + own
-        leverage = weight * np.einsum("ij,jk,ik->i", design, inverse, design)
+        leverage = weight * _quadratic(design, inverse)
         repeat = sums.ww[seen] / sums.w[seen] * scale  # 1 where nobody carries a weight
         within = np.maximum(yy[seen] - y[seen] ** 2 / weight[seen], 0.0).sum()
         within_df = (weight[seen] - repeat).sum()
@@ -129,9 +129,7 @@ class Saturated:
         if not self.shrink:
             return own
         spread = glm * (1 - glm)
-        leverage = (
-            weight * spread * np.einsum("ij,jk,ik->i", features.design, inverse, features.design)
-        )
+        leverage = weight * spread * _quadratic(features.design, inverse)
         repeat = sums.ww[seen] / sums.w[seen] * scale
         mix = np.zeros(len(weight))
         mix[seen] = _signal_share(
@@ -168,6 +166,12 @@ def _penalty(design: Floats) -> Floats:
     penalty = np.full(design.shape[1], _RIDGE)
     penalty[0] = 0.0  # the intercept is free, so shifting Y shifts every prediction
     return np.diag(penalty)
+
+
+def _quadratic(design: Floats, inverse: Floats) -> Floats:
+    """x' A x per row x of the design (U,)."""
+    out: Floats = ((design @ inverse) * design).sum(axis=1)
+    return out
 
 
 def _inverse(design: Floats, weight: Floats) -> Floats:
