@@ -73,10 +73,18 @@ def published_bootstrap(
         column = table[:, j]
         low, high = np.quantile(column, [tail, 1 - tail]).tolist()
         side = min(int((column <= 0).sum()), int((column >= 0).sum()))
+        judged = full.effects[name]
         out[name] = Effect(
-            name, float(column.mean()), float(column.std(ddof=1)), low, high,
-            min(1.0, 2 * (1 + side) / (1 + draws)), people, full.effects[name].status, full.effects[name].reason,
-        )  # fmt: skip
+            estimand=name,
+            estimate=float(column.mean()),
+            std_error=float(column.std(ddof=1)),
+            ci_low=low,
+            ci_high=high,
+            p_value=min(1.0, 2 * (1 + side) / (1 + draws)),
+            n=people,
+            status=judged.status,
+            reason=judged.reason,
+        )
     return out
 
 
