@@ -18,6 +18,8 @@ import logging
 import os
 import re
 import shlex
+import shutil
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -64,8 +66,16 @@ def open_command(cfg: Config) -> str:
     """The shell command that opens MLflow on this audit's runs, or says where they are."""
     uri, _ = store(cfg)
     if _database(uri) is None:
-        return f"MLFLOW_TRACKING_URI={shlex.quote(uri)} mlflow runs search"
-    return f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
+        return f"open {uri}"  # a server has its own page
+    return f"{shlex.quote(_mlflow())} ui --backend-store-uri {shlex.quote(uri)}"
+
+
+def _mlflow() -> str:
+    """The command's name, or its path where the environment is not activated."""
+    if shutil.which("mlflow"):
+        return "mlflow"
+    beside = Path(sys.executable).parent / "mlflow"
+    return str(beside) if beside.exists() else "mlflow"
 
 
 def log_audit_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -98,7 +99,9 @@ def test_where_the_store_is(tmp_path):
         f"sqlite:///{database}",
         (tmp_path / "mlflow" / "artifacts").as_uri(),
     )
-    assert tracking.open_command(cfg) == f"mlflow ui --backend-store-uri sqlite:///{database}"
+    command, *options = tracking.open_command(cfg).split()
+    assert shutil.which(command)  # it can be pasted, environment activated or not
+    assert options == ["ui", "--backend-store-uri", f"sqlite:///{database}"]
     catalog = cfg.model_copy(update={"warehouse": "main.audits"})
     assert tracking.store(catalog)[0] == f"sqlite:///{database}"  # beside `out`
     server = cfg.model_copy(update={"mlflow_uri": "http://127.0.0.1:5000"})
