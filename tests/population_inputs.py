@@ -12,7 +12,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from fairscreen import config, resources
+from fairscreen import config, random, resources
+from fairscreen.population import domain, experience, naming, rows
+from fairscreen.population import generator as gen
 
 DEMO = resources.path("conf", "audits", "demo.yml")
 
@@ -77,7 +79,7 @@ def surnames() -> pd.DataFrame:
 
 @cache
 def psid(n: int = 1500) -> pd.DataFrame:
-    """People whose years worked are 0.85 (age - 18) - 0.5 (schooling - 12) - 1 if female + noise."""
+    """Years worked = 0.85 (age - 18) - 0.5 (schooling - 12) - 1 (women) + normal noise of SD 2."""
     rng = np.random.default_rng(1)
     codes = ["3255", "2310", "1020", "0800", "6260", "9999", "4700"]
     age = rng.integers(18, 60, n)
@@ -101,3 +103,56 @@ def psid(n: int = 1500) -> pd.DataFrame:
             "source_sha256": "test",
         }
     )
+
+
+def cells(cfg: config.Config, every: int = 1) -> pd.DataFrame:
+    """The survey counted as the generator wants it, in plain pandas."""
+    settings = cfg.population
+    rows = acs(every)
+    of = {
+        name: {code: key for key, codes in groups.items() for code in codes}
+        for name, groups in (("rac1p", settings.races), ("schl", settings.education))
+    }
+    job = {code: key for key, j in settings.jobs.items() for code in j.occp}
+    out = pd.DataFrame(
+        {
+            "job": rows["occp"].map(job),
+            "gender": rows["sex"].map({"1": "male", "2": "female"}),
+            "race": rows["rac1p"].map(of["rac1p"]),
+            "age": rows["age"],
+            "state": rows["state"],
+            "edu_level": rows["schl"].map(of["schl"]),
+            "weight": rows["pwgtp"],
+        }
+    )
+    employed = rows["esr"].isin(settings.esr)
+    aged = rows["age"].between(settings.age_min, settings.age_max)
+    keys = ["job", "gender", "race", "age", "state", "edu_level"]
+    grouped = out[employed & aged].dropna().groupby(keys)["weight"]
+    return grouped.agg(people="count", weight="sum").reset_index()
+
+
+@cache
+def generator(*overrides: str) -> tuple[config.Config, gen.Generator]:
+    """A fitted generator of the demo with overrides, on every fifth surveyed person."""
+    cfg = demo(*overrides)
+    settings = cfg.population
+    axes = domain.from_settings(settings)
+    year = int(cfg.documents.as_of[:4])
+    first = naming.first_names(
+        ssa(), settings.first_names, years=(year - settings.age_max, year - settings.age_min)
+    )
+    last = naming.surnames(surnames(), settings.races, threshold=settings.surname_threshold)
+    exp = experience.fit(psid(), settings, axes)
+    return cfg, gen.fit(cells(cfg, 5), cfg, axes, exp, first, last)
+
+
+def simulate(cfg: config.Config, generator: gen.Generator, job: str, n: int) -> pd.DataFrame:
+    """n rows of table applicants, made as the workers make them."""
+    ids = np.array([f"{job}-{i:07d}" for i in range(n)], dtype=object)
+    u = random.uniforms(generator.seed, "applicant/z", ids.tolist())
+    z = gen.draw_z(generator, job, np.arange(n), u)
+    people = rows.People(ids, *z, ids, None)
+    stamp = rows.Stamp(cfg.audit_id, "balanced", 2024)
+    batch = rows.complete(generator, job, people, stamp, rows.arrow_schema("applicants"))
+    return batch.to_pandas()

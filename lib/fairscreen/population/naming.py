@@ -75,7 +75,7 @@ def first_names(
     """
     span = naming_years(settings, years)
     rows = ssa[ssa["birth_year"].between(*span)]
-    names, code = np.unique(rows["name"].to_numpy(dtype=str), return_inverse=True)
+    code, names = pd.factorize(rows["name"].to_numpy(dtype=object), sort=True)
     year = rows["birth_year"].to_numpy(dtype=np.int64)
     births = rows["births"].to_numpy(dtype=np.int64)
     gender = (rows["sex"].to_numpy() == "M").astype(np.int64)
@@ -110,7 +110,7 @@ def first_names(
     bounds = np.stack([ends - per_block.astype(np.int64), ends], axis=-1).reshape(2, -1, 2)
     return FirstNameTable(
         first_year=first,
-        names=names.astype(object),
+        names=np.asarray(names, dtype=object),
         p_female=female / total,
         mean_year=mean_year,
         gender_group=grouping.gender_groups(female / total, settings.gender_threshold),
