@@ -1,0 +1,259 @@
+"""The scoring station on small real inputs, asked in three shards, in one warehouse."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import signal
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from pyspark.sql import functions as sf
+
+from fairscreen.config import load
+from fairscreen.errors import InputError, StoppedError
+from fairscreen.lease import lease
+from fairscreen.scoring import plan
+from fairscreen.scoring.ask import require_no_speculation
+from fairscreen.scoring.calls import Reply, call_key, canonical
+from fairscreen.scoring.commit import commit, commit_leftovers
+from fairscreen.scoring.journal import ShardJournal, WaveJournal
+from fairscreen.scoring.score import score
+from fairscreen.scoring.screeners import KINDS
+from fairscreen.scoring.screeners.planted import PlantedParams, mean_score
+from small_audit import people
+
+AUDITS = {"first": 60, "broken": 60, "stopped": 12, "real": 20}
+JOBS = ("registered_nurses", "construction_laborers")
+
+
+def key(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+PROMPTS = {job: key(f"Wanted: {job}.") for job in JOBS}
+
+
+def resume(n: int) -> str:
+    """Ten different ones: from the eleventh applicant on they repeat."""
+    return f"Five years in intensive care.\nBachelor of Nursing, {2000 + n % 10}."
+
+
+@pytest.fixture(scope="module")
+def warehouse(spark, tmp_path_factory):
+    """Applicants and resumes of every audit of this file; replies are shared by them."""
+    from fairscreen.tables import Warehouse
+
+    warehouse = Warehouse(spark, str(tmp_path_factory.mktemp("score") / "warehouse"))
+    sample = people()["applicants"]
+    applicants, documents = [], []
+    for audit, count in AUDITS.items():
+        for i in range(count):
+            mine = {"audit_id": audit, "applicant_id": f"{audit}{i}"}
+            person = sample[i % len(sample)] | mine
+            more = {"exp_year": (7 * i % 200) / 12, "edu_group": ("low", "medium", "high")[i % 3]}
+            applicants.append(person | more)
+            shown = {"document_format": "text", "content_key": key(resume(i))}
+            document_id = f"{audit}{i}/text"
+            job = {"document_id": document_id, "job": person["job"]}
+            documents.append(mine | job | shown)
+    texts = [resume(i) for i in range(10)] + [f"Wanted: {job}." for job in JOBS]
+    contents = [
+        {"content_key": key(t), "media_type": "text/plain; charset=utf-8", "text": t} for t in texts
+    ]
+    filled = {"applicants": applicants, "documents": documents, "contents": contents}
+    for name, rows in filled.items():
+        warehouse.append(name, warehouse.rows(name, rows), transaction=f"test/{name}")
+    return warehouse
+
+
+def config(audit: str, kind: str = "planted", **scoring: object):
+    settings = {"shards": 3, "segment_size": 4, **scoring}
+    jobs = {job: {"title": job, "occp": ["3255"], "psid_occp": ["3255"]} for job in JOBS}
+    return load(
+        "conf/audits/demo.yml",
+        [
+            f"audit_id={audit}",
+            f"scoring.models={json.dumps({'m': {'kind': kind}})}",
+            f"population.jobs={json.dumps(jobs)}",
+            *(f"scoring.{name}={json.dumps(value)}" for name, value in settings.items()),
+        ],
+    )
+
+
+def counting(log: Path, fail_after: int | None = None):
+    """Planted, noting every call in a file; raises once the file holds `fail_after` lines."""
+    inner = KINDS["planted"]
+
+    def opened(params):
+        screener = inner.open(params)
+
+        class Counting:
+            def ask(self, calls):
+                for asked, reply in screener.ask(calls):
+                    if fail_after is not None and len(log.read_text().splitlines()) >= fail_after:
+                        raise RuntimeError("the process was killed")
+                    with open(log, "a") as out:
+                        out.write(asked + "\n")
+                    yield asked, reply
+
+        return Counting()
+
+    log.touch()
+    return {"planted": dataclasses.replace(inner, open=opened)}
+
+
+def test_every_request_has_one_row_and_a_second_run_asks_nothing(warehouse, tmp_path):
+    cfg, count, log = config("first"), AUDITS["first"], tmp_path / "calls"
+    done = score(warehouse, cfg, prompt_keys=PROMPTS, kinds=counting(log))
+    assert (done.asked, done.reused, done.final) == (count, 0, True)
+    assert done.outcomes == {"m": {"ok": count}}
+    by_group = done.outcomes_by_group["m"]
+    assert by_group["gender=female"]["ok"] + by_group["gender=male"]["ok"] == count
+    asked = log.read_text().splitlines()
+    assert len(asked) == len(set(asked)) == count
+
+    rows = warehouse.read("scores").where("audit_id = 'first'").collect()
+    assert sorted(r["request_id"] for r in rows) == sorted(
+        f"first{i}/text@m#0" for i in range(count)
+    )
+    assert {r["parser"] for r in rows} == {"number/1"}
+    waves = warehouse.read("waves").where("audit_id = 'first'").collect()
+    assert {r["shard"] for r in waves} == {0, 1, 2}
+    assert list(Path(warehouse.root, "_journal").iterdir()) == []
+    _check_keys_and_noise(rows, {r["call_key"]: json.loads(r["payload"]) for r in waves})
+
+    again = score(warehouse, cfg, prompt_keys=PROMPTS, kinds=counting(log))
+    assert (again.asked, again.reused, again.waves) == (0, count, [])
+    assert len(log.read_text().splitlines()) == count
+
+
+def _check_keys_and_noise(scores, payloads) -> None:
+    """Spark's call key is Python's; score minus planted mean is noise of the planted size."""
+    identity = {"model": "planted/1", **KINDS["planted"].identity({})}
+    for found, payload in payloads.items():
+        sent = {"applicant": payload, "identity": identity, "replicate": 0}
+        assert found == call_key(canonical(sent))
+    p = PlantedParams()
+    noise = [float(r["score"]) - mean_score(p, payloads[r["call_key"]]) for r in scores]
+    assert 2.0 < (sum(e * e for e in noise) / len(noise)) ** 0.5 < 4.0
+
+
+def test_a_failure_in_the_middle_keeps_what_was_answered(warehouse, tmp_path):
+    cfg, count, log = config("broken"), AUDITS["broken"], tmp_path / "calls"
+    with pytest.raises(Exception, match="the process was killed"):
+        score(warehouse, cfg, prompt_keys=PROMPTS, kinds=counting(log, fail_after=25))
+    before = log.read_text().splitlines()
+    assert 25 <= len(before) <= 26  # two workers look at the file at the same time
+
+    done = score(warehouse, cfg, prompt_keys=PROMPTS, kinds=counting(log))
+    asked = log.read_text().splitlines()
+    assert done.asked == count - len(before)
+    assert len(asked) == len(set(asked)) == count
+    assert done.outcomes == {"m": {"ok": count}}
+
+
+def record(n: int, wave: str) -> dict[str, object]:
+    stamp = {"model": "x", "model_version": "1", "wave_id": wave}
+    at = {"asked_at": f"2026-03-22T00:00:{n:02d}+00:00"}
+    return {"call_key": f"k{n}", **dataclasses.asdict(Reply("answered", str(n))), **stamp, **at}
+
+
+def test_commit_is_once_and_late_segments_are_not_dropped(warehouse, tmp_path):
+    wave = plan.new_wave_id("late")
+    journal = WaveJournal(tmp_path, wave)
+    ShardJournal(tmp_path, wave, 0).write([record(1, wave), record(2, wave)])
+    earlier = record(2, wave) | {"asked_at": "2026-03-22T00:00:01+00:00", "reply": "first"}
+    ShardJournal(tmp_path, wave, 0).write([earlier])
+    torn = journal.folder / "0" / "torn-000000.jsonl"
+    torn.write_text(json.dumps(record(3, wave)) + "\n")
+    assert commit(warehouse, journal).calls == 2
+    assert not journal.folder.exists()
+
+    # The journal comes back whole (a kill between commit and delete), with a late segment;
+    # the journal of an audit with a longer name is not ours.
+    ShardJournal(tmp_path, wave, 0).write([record(1, wave), record(2, wave)])
+    ShardJournal(tmp_path, wave, 1).write([record(4, wave)])
+    other = plan.new_wave_id("later")
+    ShardJournal(tmp_path, other, 0).write([record(5, other)])
+    assert commit_leftovers(warehouse, tmp_path, "late") == 3
+    rows = warehouse.read("replies").where(sf.col("wave_id") == wave).orderBy("call_key").collect()
+    assert [(r["call_key"], r["reply"]) for r in rows] == [
+        ("k1", "1"), ("k2", "first"), ("k4", "4"),
+    ]  # fmt: skip
+    assert WaveJournal(tmp_path, other).segments()
+
+
+def interrupted(log: Path, at: int):
+    """Planted, with Ctrl-C pressed while it answers call number `at`."""
+    counted = counting(log)["planted"]
+
+    def opened(params):
+        screener = counted.open(params)
+
+        class Interrupted:
+            def ask(self, calls):
+                for asked, reply in screener.ask(calls):
+                    if len(log.read_text().splitlines()) == at:
+                        os.kill(os.getpid(), signal.SIGINT)
+                        time.sleep(0.5)  # the main thread is told
+                    yield asked, reply
+
+        return Interrupted()
+
+    return {"planted": dataclasses.replace(counted, open=opened)}
+
+
+def test_ctrl_c_in_the_second_wave_keeps_what_was_answered(warehouse, tmp_path):
+    log = tmp_path / "calls"
+    cfg = config("stopped", wave_size=8, segment_size=1, where="driver")
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(StoppedError, match="1 of the wave's 4 calls of m are answered and kept"):
+        score(warehouse, cfg, prompt_keys=PROMPTS, kinds=interrupted(log, at=9))
+    assert signal.getsignal(signal.SIGINT) == before
+    waves = warehouse.read("waves").where("audit_id = 'stopped'").select("wave_id", "call_key")
+    kept = warehouse.read("replies").join(waves, ["wave_id", "call_key"]).collect()
+    assert sorted(r["call_key"] for r in kept) == sorted(log.read_text().splitlines())
+    assert len(kept) == 9
+
+
+def test_embedding_asks_identical_resumes_once(warehouse):
+    done = score(warehouse, config("real", kind="embedding"), prompt_keys=PROMPTS)
+    rows = warehouse.read("requests").where("audit_id = 'real'").collect()
+    different = {(r["content_key"], r["prompt_key"]) for r in rows}
+    assert done.asked == len(different) < AUDITS["real"]
+    assert done.asked + done.reused == AUDITS["real"]
+    assert done.outcomes == {"m": {"ok": AUDITS["real"]}}
+    scores = warehouse.read("scores").where("audit_id = 'real'").collect()
+    # Only a year differs between the resumes: it moves the score, by little.
+    assert len({r["score"] for r in scores}) > len(different) / 2
+    assert all(Decimal(50) < r["score"] < Decimal(100) for r in scores)
+
+
+class _Speculating:
+    conf = {"spark.speculation": "true"}  # noqa: RUF012
+
+
+def test_speculation_is_refused():
+    # The setting cannot be changed in a running session: only its value is read.
+    with pytest.raises(InputError, match=r"spark\.speculation: is on"):
+        require_no_speculation(_Speculating())
+
+
+def test_one_run_of_an_audit_at_a_time(warehouse):
+    with lease(warehouse, "first"):
+        with (
+            pytest.raises(InputError, match=r"audit first: is being run by process \d+ on"),
+            lease(warehouse, "first"),
+        ):
+            pass
+        with lease(warehouse, "broken"):
+            pass
+    with lease(warehouse, "first"):
+        pass
+    epochs = warehouse.read("leases").where("audit_id = 'first'").select("epoch").collect()
+    assert sorted(r["epoch"] for r in epochs) == [1, 2]
