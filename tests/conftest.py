@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test is timed: on a busy machine a deadline fails at random.
+settings.register_profile("fairscreen", deadline=None)
+settings.load_profile("fairscreen")
 
 
 @pytest.fixture(scope="session")
