@@ -8,9 +8,9 @@ WITH number AS (
     audit_id, model, attribute, contrast, document_format, slice, estimand, method,
     estimate, input_versions, SUBSTRING(slice, 5) AS job
   FROM estimates
-  WHERE design = 'path_specific' AND estimand = 'TE'
+  WHERE design = 'path_specific' AND method = 'eif' AND estimand = 'TE'
     AND slice LIKE 'job=%' AND estimate IS NOT NULL
-  ORDER BY ABS(estimate) DESC, audit_id, model, contrast, document_format, slice, method
+  ORDER BY ABS(estimate) DESC, audit_id, model, contrast, document_format, slice
   LIMIT 1
 ),
 ranked AS (
