@@ -143,8 +143,9 @@ def generator(*overrides: str) -> tuple[config.Config, gen.Generator]:
         ssa(), settings.first_names, years=(year - settings.age_max, year - settings.age_min)
     )
     last = naming.surnames(surnames(), settings.races, threshold=settings.surname_threshold)
-    exp = experience.fit(psid(), settings, axes)
-    return cfg, gen.fit(cells(cfg, 5), cfg, axes, exp, first, last)
+    counted = cells(cfg, 5)
+    exp = experience.fit(psid(), settings, axes, counted)
+    return cfg, gen.fit(counted, cfg, axes, exp, first, last)
 
 
 def simulate(cfg: config.Config, generator: gen.Generator, job: str, n: int) -> pd.DataFrame:

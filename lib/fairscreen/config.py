@@ -57,6 +57,7 @@ class Experience(Settings):
     """P2: years of experience from PSID; XGBoost mean, sigma by group, truncated normal."""
 
     waves: tuple[int, ...]
+    match_survey: bool  # reweight PSID to the covariates of the ACS people (density ratio)
     age_bands: tuple[int, ...]  # lower bounds of the age bands of sigma
     sigma_prior_n: Positive  # weight of the coarser stratum's variance, in people
     rounds: int = Field(ge=1)

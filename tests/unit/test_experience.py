@@ -8,14 +8,15 @@ from scipy import stats
 
 import population_inputs as inputs
 from fairscreen.errors import InputError
-from fairscreen.population import domain, experience
+from fairscreen.population import domain, experience, matching
 
 CFG = inputs.demo()
 AXES = domain.from_settings(CFG.population)
+CELLS = inputs.cells(CFG, 20)
 
 
 def test_the_mean_recovers_the_formula_behind_the_data() -> None:
-    fitted = experience.fit(inputs.psid(6000), CFG.population, AXES)
+    fitted = experience.fit(inputs.psid(6000), CFG.population, AXES, CELLS)
     nurses = fitted.mean[0]
     ages = np.arange(AXES.age_min, AXES.age_max + 1)
     bachelor = AXES.levels.index("bachelor")  # 16 years of schooling
@@ -31,8 +32,8 @@ def test_the_mean_recovers_the_formula_behind_the_data() -> None:
 
 def test_row_order_changes_nothing() -> None:
     rows = inputs.psid()
-    one = experience.fit(rows, CFG.population, AXES)
-    other = experience.fit(rows.sample(frac=1, random_state=3), CFG.population, AXES)
+    one = experience.fit(rows, CFG.population, AXES, CELLS)
+    other = experience.fit(rows.sample(frac=1, random_state=3), CFG.population, AXES, CELLS)
     np.testing.assert_array_equal(one.mean, other.mean)
     np.testing.assert_array_equal(one.sigma, other.sigma)
 
@@ -80,4 +81,31 @@ def test_nobody_of_18_has_worked() -> None:
 def test_too_few_people_is_an_error() -> None:
     cfg = inputs.demo("population.experience.waves=[1999]")
     with pytest.raises(InputError, match="psid_person: has 0 usable people of waves 1999 aged"):
-        experience.fit(inputs.psid(), cfg.population, AXES)
+        experience.fit(inputs.psid(), cfg.population, AXES, CELLS)
+
+
+def test_matching_moves_the_covariates_to_the_survey() -> None:
+    rng = np.random.default_rng(0)
+    source = np.column_stack([rng.integers(0, 2, 4000), rng.integers(18, 45, 4000)]).astype(float)
+    keep = rng.uniform(size=4000) < np.where(source[:, 0] == 1, 0.9, 0.2)
+    target = source[keep & (source[:, 1] < 40)]
+    own = rng.uniform(0.5, 2, 4000)
+    ratio = matching.density_ratio(
+        source, target, source_weight=own, target_weight=np.ones(len(target))
+    )
+    weight = own * ratio
+    before, after = (np.average(source, axis=0, weights=w) for w in (own, weight))
+    wanted = target.mean(axis=0)
+    assert (np.abs(before - wanted) > [0.25, 2.0]).all()
+    assert (np.abs(after - wanted) < [0.03, 0.3]).all()
+    assert matching.effective_n(weight) < matching.effective_n(own)
+    assert matching.effective_n(np.ones(7)) == pytest.approx(7)
+
+
+def test_matching_is_a_choice_and_is_reported() -> None:
+    plain = inputs.demo("population.experience.match_survey=false").population
+    one = experience.fit(inputs.psid(), plain, AXES, CELLS)
+    other = experience.fit(inputs.psid(), CFG.population, AXES, CELLS)
+    assert one.facts["psid_matched_to_survey"] is False
+    assert other.facts["psid_effective_n"] < one.facts["psid_effective_n"] < 1000
+    assert not np.array_equal(one.mean, other.mean)

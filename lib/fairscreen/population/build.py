@@ -57,10 +57,9 @@ def build(
     joint.require_people(counts, settings)
     included = people.where("reason IS NULL").drop("reason")
 
-    exp = experience.fit(psid.drop("source_sha256").toArrow().to_pandas(), settings, domain)
-    generator = gen.fit(
-        _cells(included), cfg, domain, exp, *_name_tables(ssa, surnames, cfg, domain)
-    )
+    cells = _cells(included)
+    exp = experience.fit(psid.drop("source_sha256").toArrow().to_pandas(), settings, domain, cells)
+    generator = gen.fit(cells, cfg, domain, exp, *_name_tables(ssa, surnames, cfg, domain))
     if settings.mode == "surveyed":
         applicants = _surveyed(included, generator, stamp)
     elif settings.mode == "draws":

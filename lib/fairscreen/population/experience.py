@@ -5,7 +5,8 @@ of PSID's "years worked since age 18" given gender, race, age, region, education
 comes from its residuals by age band, gender and job, shrunk to coarser strata.
 Source: PopResume, section 4.1 (P2).
 
-Three things PSID imposes. Region stands for state: PSID has too few people per state. Education
+PSID is reweighted to the survey's covariates (`match_survey`, as published). Three things PSID
+imposes: region stands for state: PSID has too few people per state. Education
 counts years and stops at 17, so degrees above the bachelor's are one value here. And everybody of
 the ages in question trains the mean, with the job as a feature, because some of the audit's jobs
 have few people in PSID.
@@ -24,11 +25,12 @@ from scipy import stats
 
 from fairscreen.config import Experience, Population
 from fairscreen.errors import InputError
-from fairscreen.population import truncated
+from fairscreen.population import matching, truncated
 from fairscreen.population.domain import GENDERS, REGIONS, Domain
 from fairscreen.population.geography import STATES
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 FIRST_WORKING_AGE = 18
 
 # PSID's first mention of race as the RAC1P code that the config maps; others fit no code.
@@ -40,6 +42,7 @@ _SCHL_YEARS = {
     "15": 11, "16": 12, "17": 12, "18": 13, "19": 13, "20": 14, "21": 16,
     "22": 17, "23": 17, "24": 17,
 }  # fmt: skip
+_REGION_OF_STATE = {fips: REGIONS.index(state.region) for fips, state in STATES.items()}
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,36 @@ class ExperienceModel:
     facts: dict[str, Any]
 
 
-def fit(psid: pd.DataFrame, population: Population, domain: Domain) -> ExperienceModel:
+@dataclass(frozen=True)
+class Covariates:
+    """What P2 regresses on, (n,) each; -1 = not one of the configured values."""
+
+    gender: Index
+    race: Index
+    age: Index  # years
+    region: Index
+    schooling: Array  # years, at most 17
+    job: Index
+
+    def matrix(self, domain: Domain, n_jobs: int) -> Array:
+        """(n, k): gender, age, schooling, and one indicator per race, region and job."""
+        columns: list[NDArray[Any]] = [self.gender, self.age, self.schooling]
+        for values, size in (
+            (self.race, len(domain.races)), (self.region, len(REGIONS)), (self.job, n_jobs),
+        ):  # fmt: skip
+            columns += [values == i for i in range(size)]
+        return np.column_stack([c.astype(np.float64) for c in columns])
+
+
+def fit(
+    psid: pd.DataFrame, population: Population, domain: Domain, cells: pd.DataFrame
+) -> ExperienceModel:
     """Fit P2 on rows of table psid_person; `facts` says on how many people and how well.
 
     Rows used: the configured waves and ages, with gender, years worked, education and a positive
-    weight. Raises InputError where fewer than 50 remain.
+    weight. With `match_survey` they are reweighted to the covariates of `cells`, the surveyed
+    population counted by gender, race, age, state and edu_level with `weight` (sum of PWGTP).
+    Raises InputError where fewer than 50 rows remain.
     """
     settings = population.experience
     rows = _usable(psid, population)
@@ -66,52 +94,44 @@ def fit(psid: pd.DataFrame, population: Population, domain: Domain) -> Experienc
             f"{population.age_min} to {population.age_max}; the fit needs at least 50",
             "Ingest a PSID extract with these waves, or change population.experience.waves.",
         )
-    jobs = tuple(population.jobs)
-    job = _job_index(rows, population)
-    gender = _coded(rows["gender"].map({g: i for i, g in enumerate(GENDERS)}))
-    age = _coded(rows["age"])
-    race_of = {code: i for i, r in enumerate(domain.races) for code in population.races[r]}
-    race = _coded(rows["race_code"].map(_PSID_RACE).map(race_of))
-    region = _coded(rows["state"].map(lambda s: _region_index(s)))
-    years = rows["education_years"].to_numpy(dtype=np.float64)
-    target = np.clip(
-        rows["years_worked"].to_numpy(dtype=np.float64), 0, np.maximum(age - FIRST_WORKING_AGE, 0)
-    )
+    n_jobs = len(population.jobs)
+    people = _psid_covariates(rows, population, domain)
+    age, job = people.age, people.job
+    target = np.clip(rows["years_worked"].to_numpy(dtype=np.float64), 0, _most_years(age))
     weight = rows["weight"].to_numpy(dtype=np.float64)
+    if settings.match_survey:
+        weight = weight * _ratio_to_survey(people, weight, cells, population, domain)
     weight = weight / weight.mean()
 
-    booster = _train(
-        _features(gender, race, age, region, years, job, domain, len(jobs)),
-        target,
-        weight,
-        settings,
-    )
-    fitted = _predict(booster, _features(gender, race, age, region, years, job, domain, len(jobs)))
-    residual = target - fitted
+    X = people.matrix(domain, n_jobs)
+    booster = _train(X, target, weight, settings)
+    residual = target - _predict(booster, X)
     band = domain.band_of_age[age - domain.age_min]
     sigma = shrunk_sigma(
-        residual, weight, band, gender, job, shape=(len(jobs), domain.n_bands, len(GENDERS)),
+        residual, weight, band, people.gender, job, shape=(n_jobs, domain.n_bands, len(GENDERS)),
         prior_n=settings.sigma_prior_n, floor=settings.min_sigma,
     )  # fmt: skip
-    mean = _mean_table(booster, population, domain)
-    spread = float(np.sqrt(np.average(residual**2, weights=weight)))
-    total = float(np.average((target - np.average(target, weights=weight)) ** 2, weights=weight))
+    known = job >= 0
+    scaled = residual[known] / sigma[job[known], band[known], people.gender[known]]
     facts: dict[str, Any] = {
         "psid_people": len(rows),
-        "psid_people_by_job": {j: int((job == i).sum()) for i, j in enumerate(jobs)},
+        "psid_people_by_job": {j: int((job == i).sum()) for i, j in enumerate(population.jobs)},
         "psid_synthetic": bool(rows["synthetic"].any()),
-        "residual_sd": spread,
-        "r_squared": 1 - spread**2 / total if total > 0 else None,
-        "qq_correlation": float(stats.probplot(residual / spread)[1][2]) if spread > 0 else None,
+        "psid_matched_to_survey": settings.match_survey,
+        "psid_effective_n": matching.effective_n(weight),
+        "residual_sd": float(np.sqrt(np.average(residual**2, weights=weight))),
+        "target_sd": float(np.sqrt(np.cov(target, aweights=weight, ddof=0))),
+        # Straightness of the normal Q-Q plot of residual / sigma, people of the audit's jobs.
+        "qq_correlation": float(stats.probplot(scaled)[1][2]) if len(scaled) > 2 else None,
         "sigma_min": float(sigma.min()),
         "sigma_max": float(sigma.max()),
     }
-    return ExperienceModel(mean=mean, sigma=sigma, facts=facts)
+    return ExperienceModel(_mean_table(booster, population, domain), sigma, facts)
 
 
 def draw_months(u: Array, mean: Array, sigma: Array, age: NDArray[np.int64]) -> NDArray[np.int64]:
     """Whole months of experience (n,) at uniforms u, within [0, 12 (age - 18)]."""
-    upper = np.maximum(age - FIRST_WORKING_AGE, 0).astype(np.float64)
+    upper = _most_years(age)
     return np.rint(12 * truncated.ppf(u, mean, sigma, upper)).astype(np.int64)
 
 
@@ -120,7 +140,7 @@ def bin_shares(cuts: tuple[float, ...], mean: Array, sigma: Array, age: NDArray[
 
     `value < cut` goes below. A value of m months stands for [m - 1/2, m + 1/2) months.
     """
-    upper = np.maximum(age - FIRST_WORKING_AGE, 0).astype(np.float64)
+    upper = _most_years(age)
     edges = [(np.ceil(12 * cut - 1e-9) - 0.5) / 12 for cut in sorted(cuts)]
     below = [truncated.cdf(np.array(e), mean, sigma, upper) for e in edges]
     shape = np.broadcast_shapes(np.shape(mean), np.shape(sigma), np.shape(upper))
@@ -166,6 +186,10 @@ def shrunk_sigma(
     return np.maximum(np.sqrt(variance), floor)
 
 
+def _most_years(age: Index) -> Array:
+    return np.asarray(np.maximum(age - FIRST_WORKING_AGE, 0), dtype=np.float64)
+
+
 def _usable(psid: pd.DataFrame, population: Population) -> pd.DataFrame:
     needed = ["gender", "age", "education_years", "years_worked", "weight"]
     rows = psid[psid["wave"].isin(population.experience.waves)].dropna(subset=needed)
@@ -174,35 +198,54 @@ def _usable(psid: pd.DataFrame, population: Population) -> pd.DataFrame:
     return rows.sort_values(keys, kind="stable").reset_index(drop=True)
 
 
-def _job_index(rows: pd.DataFrame, population: Population) -> NDArray[np.int64]:
-    of_code = {c: i for i, job in enumerate(population.jobs.values()) for c in job.psid_occp}
-    return _coded(rows["occp_2010"].map(of_code))
+def _psid_covariates(rows: pd.DataFrame, population: Population, domain: Domain) -> Covariates:
+    race_of = {code: i for i, r in enumerate(domain.races) for code in population.races[r]}
+    job_of = {c: i for i, job in enumerate(population.jobs.values()) for c in job.psid_occp}
+    return Covariates(
+        gender=_coded(rows["gender"].map({g: i for i, g in enumerate(GENDERS)})),
+        race=_coded(rows["race_code"].map(_PSID_RACE).map(race_of)),
+        age=_coded(rows["age"]),
+        region=_coded(rows["state"].map(_REGION_OF_STATE)),
+        schooling=np.asarray(rows["education_years"], dtype=np.float64),
+        job=_coded(rows["occp_2010"].map(job_of)),
+    )
 
 
-def _region_index(state: object) -> int | None:
-    found = STATES.get(state) if isinstance(state, str) else None
-    return REGIONS.index(found.region) if found else None
+def _ratio_to_survey(
+    people: Covariates, weight: Array, cells: pd.DataFrame, population: Population, domain: Domain
+) -> Array:
+    """Density ratio survey / PSID at PSID's rows. The job stays out: others must keep a say."""
+    survey = Covariates(
+        gender=_coded(cells["gender"].map({g: i for i, g in enumerate(GENDERS)})),
+        race=_coded(cells["race"].map({r: i for i, r in enumerate(domain.races)})),
+        age=_coded(cells["age"]),
+        region=_coded(cells["state"].map(_REGION_OF_STATE)),
+        schooling=np.asarray(cells["edu_level"].map(_schooling(population)), dtype=np.float64),
+        job=np.full(len(cells), -1, dtype=np.int64),
+    )
+    return matching.density_ratio(
+        people.matrix(domain, 0),
+        survey.matrix(domain, 0),
+        source_weight=weight,
+        target_weight=cells["weight"].to_numpy(dtype=np.float64),
+    )
 
 
-def _coded(values: pd.Series[Any]) -> NDArray[np.int64]:
+def _schooling(population: Population) -> dict[str, float]:
+    """Years of schooling of each level of education, as PSID counts them."""
+    for codes in population.education.values():
+        for code in codes:
+            if code not in _SCHL_YEARS:
+                raise InputError("population.education", f"{code} is no SCHL code", "Use 01 to 24.")
+    return {
+        level: float(np.mean([_SCHL_YEARS[c] for c in codes]))
+        for level, codes in population.education.items()
+    }
+
+
+def _coded(values: pd.Series[Any]) -> Index:
     """Missing becomes -1: no indicator set."""
     return np.asarray(values.astype("float64").fillna(-1), dtype=np.int64)
-
-
-def _features(
-    gender: NDArray[Any],
-    race: NDArray[Any],
-    age: NDArray[Any],
-    region: NDArray[Any],
-    years: NDArray[Any],
-    job: NDArray[Any],
-    domain: Domain,
-    n_jobs: int,
-) -> Array:
-    columns: list[NDArray[Any]] = [gender, age, years]
-    for values, size in ((race, len(domain.races)), (region, len(REGIONS)), (job, n_jobs)):
-        columns += [values == i for i in range(size)]
-    return np.column_stack([c.astype(np.float64) for c in columns])
 
 
 def _train(X: Array, y: Array, weight: Array, settings: Experience) -> xgb.Booster:
@@ -219,15 +262,10 @@ def _predict(booster: xgb.Booster, X: Array) -> Array:
 
 
 def _mean_table(booster: xgb.Booster, population: Population, domain: Domain) -> Array:
-    for codes in population.education.values():
-        for code in codes:
-            if code not in _SCHL_YEARS:
-                raise InputError("population.education", f"{code} is no SCHL code", "Use 01 to 24.")
-    years = np.array(
-        [np.mean([_SCHL_YEARS[c] for c in codes]) for codes in population.education.values()]
-    )
+    schooling = np.asarray(list(_schooling(population).values()), dtype=np.float64)
     n_jobs = len(population.jobs)
     shape = (n_jobs, *domain.shape_z, len(REGIONS), len(domain.levels))
     job, gender, race, age, region, level = (a.ravel() for a in np.indices(shape))
-    X = _features(gender, race, age + domain.age_min, region, years[level], job, domain, n_jobs)
-    return _predict(booster, X).reshape(shape)
+    years = np.asarray(schooling[level], dtype=np.float64)
+    everyone = Covariates(gender, race, age + domain.age_min, region, years, job)
+    return _predict(booster, everyone.matrix(domain, n_jobs)).reshape(shape)
