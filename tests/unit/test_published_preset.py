@@ -17,6 +17,7 @@ def test_published_settings() -> None:
     assert people.first_names.gender_threshold == 0.75
     assert people.first_names.cohort_threshold == 0.5
     assert people.surname_threshold == 0.5
+    assert people.experience.match_survey
     assert estimation.learner == "xgboost"
     assert (estimation.folds, estimation.repeats, estimation.bootstrap_draws) == (5, 1, 500)
     assert set(estimation.roles.business) == {"edu_group", "exp_year"}

@@ -40,51 +40,79 @@ class PopulationResult:
     fit: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """The generator of an audit, and what its fit stands on."""
+
+    generator: Generator
+    vintage: int
+    included: DataFrame  # people of joint.surveyed who are in
+    left_out: pd.DataFrame  # job, reason, people, weighted
+    experience_facts: dict[str, Any]
+
+
+def fit_generator(
+    acs: DataFrame, psid: DataFrame, ssa: DataFrame, surnames: DataFrame, cfg: Config
+) -> Fitted:
+    """Fit P1 to P4 from the bronze tables; the same tables and config give the same generator.
+
+    Raises InputError where a table cannot serve: no such vintage, a job with nobody, birth years
+    without names, too few PSID people, a race that the surname file lacks.
+    """
+    settings, domain = cfg.population, axes.from_settings(cfg.population)
+    vintage = joint.vintage_of(acs, settings)
+    people = joint.surveyed(acs, settings)
+    left_out = joint.exclusions(people).toArrow().to_pandas()
+    joint.require_people(_counts(left_out), settings)
+    included = people.where("reason IS NULL").drop("reason")
+    cells = _cells(included)
+    exp = experience.fit(psid.drop("source_sha256").toArrow().to_pandas(), settings, domain, cells)
+    generator = gen.fit(cells, cfg, domain, exp, *_name_tables(ssa, surnames, cfg, domain))
+    return Fitted(generator, vintage, included, left_out, exp.facts)
+
+
 def build(
     acs: DataFrame, psid: DataFrame, ssa: DataFrame, surnames: DataFrame, cfg: Config
 ) -> PopulationResult:
     """Applicants of one audit from the bronze tables.
 
-    Raises InputError where a table cannot serve (no such vintage, a job with nobody, birth years
-    without names, too few PSID people) or a contrast names an unknown value.
+    Raises InputError as `fit_generator` does, and where a contrast names an unknown value.
     """
-    settings, domain = cfg.population, axes.from_settings(cfg.population)
-    propensity.check_contrasts(cfg.estimation, {"gender": GENDERS, "race": domain.races})
-    stamp = Stamp(cfg.audit_id, settings.mode, joint.vintage_of(acs, settings))
-    people = joint.surveyed(acs, settings)
-    left_out = joint.exclusions(people).toArrow().to_pandas()
-    counts = list(left_out[["job", "reason", "people"]].itertuples(index=False, name=None))
-    joint.require_people(counts, settings)
-    included = people.where("reason IS NULL").drop("reason")
-
-    cells = _cells(included)
-    exp = experience.fit(psid.drop("source_sha256").toArrow().to_pandas(), settings, domain, cells)
-    generator = gen.fit(cells, cfg, domain, exp, *_name_tables(ssa, surnames, cfg, domain))
+    settings = cfg.population
+    labels = {"gender": GENDERS, "race": tuple(settings.races)}
+    propensity.check_contrasts(cfg.estimation, labels)
+    fitted = fit_generator(acs, psid, ssa, surnames, cfg)
+    generator = fitted.generator
+    stamp = Stamp(cfg.audit_id, settings.mode, fitted.vintage)
     if settings.mode == "surveyed":
-        applicants = _surveyed(included, generator, stamp)
+        applicants = _surveyed(fitted.included, generator, stamp)
     elif settings.mode == "draws":
-        applicants = _draws(included, generator, stamp, settings.n_per_job)
+        applicants = _draws(fitted.included, generator, stamp, settings.n_per_job)
     else:
         applicants = _balanced(acs, generator, stamp, settings.n_per_job)
     known, reason = _known(applicants, generator, cfg)
-    notes = _notes(exp, reason, cfg)
-    spark = acs.sparkSession
-    counted = left_out.assign(audit_id=cfg.audit_id).sort_values(["job", "reason"])
+    counted = fitted.left_out.assign(audit_id=cfg.audit_id).sort_values(["job", "reason"])
     columns = rows.arrow_schema("exclusions")
+    included = {job: n for job, why, n in _counts(fitted.left_out) if why == "included"}
     return PopulationResult(
         applicants=applicants,
-        exclusions=spark.createDataFrame(
+        exclusions=acs.sparkSession.createDataFrame(
             pa.Table.from_pandas(counted[columns.names], schema=columns, preserve_index=False)
         ),
         known_propensity=known,
-        notes=notes,
+        notes=_notes(fitted.experience_facts, reason),
         fit={
-            "acs_vintage": stamp.vintage,
-            "surveyed_people": {job: n for job, reason, n in counts if reason == "included"},
+            "acs_vintage": fitted.vintage,
+            "surveyed_people": included,
             "generator_prior_n": settings.prior_n,
-            "experience": exp.facts,
+            "experience": fitted.experience_facts,
         },
     )
+
+
+def _counts(left_out: pd.DataFrame) -> list[tuple[str, str, int]]:
+    listed = left_out[["job", "reason", "people"]].itertuples(index=False)
+    return [(str(job), str(reason), int(people)) for job, reason, people in listed]
 
 
 def _cells(included: DataFrame) -> pd.DataFrame:
@@ -234,11 +262,11 @@ def _known(
     return applicants.select(*columns).mapInArrow(make, rows.spark_schema("known_propensity")), None
 
 
-def _notes(exp: experience.ExperienceModel, reason: str | None, cfg: Config) -> tuple[str, ...]:
+def _notes(facts: dict[str, Any], reason: str | None) -> tuple[str, ...]:
     notes = []
-    if exp.facts["psid_synthetic"]:
+    if facts["psid_synthetic"]:
         notes.append("Years of experience come from a synthetic PSID extract, not from PSID data.")
-    thin = [j for j, n in exp.facts["psid_people_by_job"].items() if n < 30]
+    thin = [j for j, n in facts["psid_people_by_job"].items() if n < 30]
     if thin:
         notes.append(
             f"Fewer than 30 PSID people in {', '.join(thin)}: experience there leans on other jobs."

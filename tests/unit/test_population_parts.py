@@ -1,0 +1,61 @@
+"""Axes, groups and counts of the population station."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import population_inputs as inputs
+from fairscreen.errors import InputError
+from fairscreen.population import domain, grouping, joint
+
+
+def test_axes_of_the_demo() -> None:
+    axes = domain.from_settings(inputs.demo().population)
+    assert axes.shape_z == (2, 3, 27)
+    assert [int((axes.band_of_age == k).sum()) for k in range(axes.n_bands)] == [7, 5, 5, 5, 5]
+    assert axes.groups[axes.group_of_level[axes.levels.index("associate")]] == "medium"
+    texas = axes.states.index("48")
+    assert domain.REGIONS[axes.region_of_state[texas]] == "south"
+
+
+def test_bands_that_no_age_reaches_are_left_out() -> None:
+    cfg = inputs.demo("population.age_min=16", "population.age_max=29")
+    axes = domain.from_settings(cfg.population)
+    assert axes.n_bands == 2  # below 25, with 16 and 17 in it, and 25 to 29
+    assert axes.band_of_age.tolist() == [0] * 9 + [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("share", "threshold", "group"),
+    [
+        (0.76, 0.75, "female"),
+        (0.75, 0.75, "neutral"),
+        (0.25, 0.75, "neutral"),
+        (0.24, 0.75, "male"),
+        (0.6, 0.3, "female"),  # above a threshold below one half on both sides: the larger wins
+        (0.4, 0.3, "male"),
+    ],
+)
+def test_gender_groups(share: float, threshold: float, group: str) -> None:
+    index = grouping.gender_groups(np.array([share]), threshold)
+    assert grouping.GENDER_GROUPS[index[0]] == group
+
+
+def test_majority_groups_ignore_suppressed_shares() -> None:
+    shares = np.array([[0.51, 0.2, np.nan], [0.5, 0.2, np.nan], [np.nan, np.nan, 0.9]])
+    assert grouping.majority_groups(shares, 0.5).tolist() == [0, 3, 2]
+
+
+def test_a_job_with_nobody_is_an_error_with_counts() -> None:
+    population = inputs.demo().population
+    counts = [(job, "included", 5) for job in population.jobs if job != "accountants"]
+    joint.require_people([*counts, ("accountants", "included", 1)], population)
+    counts += [("accountants", "race", 2), ("accountants", "age", 3)]
+    with pytest.raises(InputError) as error:
+        joint.require_people(counts, population)
+    assert str(error.value) == (
+        "population.jobs.accountants: nobody of occupation 0800 is in the population (3 age, "
+        "2 race). Check the codes of that vintage, the age range and the race and education maps, "
+        "or ingest more states."
+    )
