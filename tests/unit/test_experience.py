@@ -80,7 +80,7 @@ def test_nobody_of_18_has_worked() -> None:
 
 def test_too_few_people_is_an_error() -> None:
     cfg = inputs.demo("population.experience.waves=[1999]")
-    with pytest.raises(InputError, match="psid_person: has 0 usable people of waves 1999 aged"):
+    with pytest.raises(InputError, match="psid_person: has 0 usable rows of waves 1999 aged"):
         experience.fit(inputs.psid(), cfg.population, AXES, CELLS)
 
 

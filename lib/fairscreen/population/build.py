@@ -266,10 +266,10 @@ def _notes(facts: dict[str, Any], reason: str | None) -> tuple[str, ...]:
     notes = []
     if facts["psid_synthetic"]:
         notes.append("Years of experience come from a synthetic PSID extract, not from PSID data.")
-    thin = [j for j, n in facts["psid_people_by_job"].items() if n < 30]
+    thin = [j for j, n in facts["psid_rows_by_job"].items() if n < 30]
     if thin:
         notes.append(
-            f"Fewer than 30 PSID people in {', '.join(thin)}: experience there leans on other jobs."
+            f"Fewer than 30 PSID rows in {', '.join(thin)}: experience there leans on other jobs."
         )
     if reason:
         notes.append(f"No known propensities: {reason}.")

@@ -90,7 +90,7 @@ def fit(
     if len(rows) < 50:
         raise InputError(
             "psid_person",
-            f"has {len(rows)} usable people of waves {', '.join(map(str, settings.waves))} aged "
+            f"has {len(rows)} usable rows of waves {', '.join(map(str, settings.waves))} aged "
             f"{population.age_min} to {population.age_max}; the fit needs at least 50",
             "Ingest a PSID extract with these waves, or change population.experience.waves.",
         )
@@ -114,8 +114,9 @@ def fit(
     known = job >= 0
     scaled = residual[known] / sigma[job[known], band[known], people.gender[known]]
     facts: dict[str, Any] = {
-        "psid_people": len(rows),
-        "psid_people_by_job": {j: int((job == i).sum()) for i, j in enumerate(population.jobs)},
+        "psid_people": len(rows[["person_1968", "person_number"]].drop_duplicates()),
+        "psid_rows": len(rows),  # somebody in two waves counts twice
+        "psid_rows_by_job": {j: int((job == i).sum()) for i, j in enumerate(population.jobs)},
         "psid_synthetic": bool(rows["synthetic"].any()),
         "psid_matched_to_survey": settings.match_survey,
         "psid_effective_n": matching.effective_n(weight),
