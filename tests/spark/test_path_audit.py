@@ -28,6 +28,8 @@ OVERRIDES = [
     "population.jobs={registered_nurses: {title: Nurse, occp: ['3255'], psid_occp: ['3255']},"
     " accountants: {title: Accountant, occp: ['0800'], psid_occp: ['0800']}}",
     "scoring.models={a: {kind: planted}, b: {kind: planted}, silent: {kind: planted}}",
+    "estimation.contrasts={male_vs_female: {attribute: gender, x1: [male], x0: [female],"
+    " x1_label: men, x0_label: women}}",
     "estimation.repeats=2",
     "estimation.bootstrap_draws=50",
     "estimation.roles.redlining=[first_name_gender, region]",
@@ -51,7 +53,8 @@ def people() -> pd.DataFrame:
     n = 300
     gender = np.array(["female", "male"])[np.arange(n) % 2]
     male = gender == "male"
-    named = np.where(rng.random(n) < 0.6, np.where(male, "male", "female"), "neutral")
+    typical = np.where(male, "male", "female")
+    named = np.where(rng.random(n) < 0.5, typical, rng.choice(["female", "male", "neutral"], n))
     return pd.DataFrame(
         {
             "applicant_id": [f"p{i:04d}" for i in range(n)],
@@ -177,7 +180,7 @@ def test_effects_are_those_of_the_estimator_on_people(result, people, answers, c
         )  # fmt: skip
         effect = direct.effects[name]
         assert (row["status"], row["n"]) == (effect.status, effect.n)
-        assert effect.estimate is not None
+        assert effect.estimate is not None, effect.reason
         assert row["estimate"] == pytest.approx(effect.estimate, abs=1e-9)
         assert row["std_error"] == pytest.approx(effect.std_error, abs=1e-9)
 
@@ -352,7 +355,10 @@ def test_applicants_of_weight_0_stand_for_nobody_and_are_said(tables, people, cf
     nobody = sf.col("applicant_id").isin("p0010", "p0011")
     none = sf.when(nobody, 0).otherwise(sf.col("z_weight_race")).cast("decimal(18,6)")
     weighted = applicants.withColumn("z_weight_race", none)
-    rows = coded(weighted, scores, None, cfg, code_lists(applicants, cfg))
+    contrasts = load(resources.path("conf", "audits", "demo.yml")).estimation.contrasts
+    options = cfg.estimation.model_copy(update={"contrasts": contrasts})
+    both = cfg.model_copy(update={"estimation": options})
+    rows = coded(weighted, scores, None, both, code_lists(applicants, both))
     totals = cells(rows).groupBy("model", "contrast", "slice").agg(sf.sum("n").alias("n")).collect()
     n = {(r["model"], r["contrast"], r["slice"]): r["n"] for r in totals}
     assert n["b", "white_vs_rest", "all"] == len(people) - 2
