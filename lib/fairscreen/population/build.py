@@ -49,6 +49,7 @@ class Fitted:
     included: DataFrame  # people of joint.surveyed who are in
     left_out: pd.DataFrame  # job, reason, people, weighted
     experience_facts: dict[str, Any]
+    smoothing_shift: dict[str, dict[str, float]]  # job: of states, of education levels
 
 
 def fit_generator(
@@ -68,7 +69,11 @@ def fit_generator(
     cells = _cells(included)
     exp = experience.fit(psid.drop("source_sha256").toArrow().to_pandas(), settings, domain, cells)
     generator = gen.fit(cells, cfg, domain, exp, *_name_tables(ssa, surnames, cfg, domain))
-    return Fitted(generator, vintage, included, left_out, exp.facts)
+    shift = {
+        job: gen.smoothing_shift(model, cells[cells["job"] == job], domain)
+        for job, model in generator.jobs.items()
+    }
+    return Fitted(generator, vintage, included, left_out, exp.facts, shift)
 
 
 def build(
@@ -105,6 +110,7 @@ def build(
             "acs_vintage": fitted.vintage,
             "surveyed_people": included,
             "generator_prior_n": settings.prior_n,
+            "generator_smoothing_shift": fitted.smoothing_shift,
             "experience": fitted.experience_facts,
         },
     )

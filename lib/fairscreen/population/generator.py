@@ -171,6 +171,26 @@ def weights(model: JobModel) -> tuple[Array, Array, Array]:
     return ratio(None), ratio(0), ratio(1)
 
 
+def smoothing_shift(model: JobModel, cells: pd.DataFrame, domain: Domain) -> dict[str, float]:
+    """Largest difference in a share, of states and of levels, that shrinking makes to one job.
+
+    The generator's marginal in the job's population against the PWGTP-weighted survey (cells).
+    """
+    _, w = counts(cells, domain)
+    by_band = domain.band_of_age
+    region = fold(model.state, 3, domain.region_of_state, len(REGIONS))
+    state = np.einsum("gra,gras->s", model.population, model.state[:, :, by_band])
+    level = np.einsum(
+        "gra,grac,grace->e", model.population, region[:, :, by_band], model.education[:, :, by_band]
+    )
+    surveyed = {"state": w.sum(axis=(0, 1, 2, 4)), "edu_level": w.sum(axis=(0, 1, 2, 3))}
+    implied = {"state": state, "edu_level": level}
+    return {
+        name: float(np.abs(implied[name] - share / share.sum()).max())
+        for name, share in surveyed.items()
+    }
+
+
 def uniforms(seed: int, ids: Sequence[str], *, skip: Sequence[str] = ()) -> dict[str, Array]:
     """One uniform (n,) per variable, hashed from (seed, variable, applicant_id)."""
     return {v: random.uniforms(seed, f"applicant/{v}", ids) for v in VARIABLES if v not in skip}
