@@ -1,0 +1,50 @@
+"""When somebody else's lease still holds. Taking one needs Delta: tests/spark/test_score.py."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fairscreen.lease import STALE_SECONDS, _alive, _namespace
+
+
+def owner(process: int, host: str | None = None) -> dict[str, object]:
+    here = host or socket.gethostname()
+    return {"token": "t", "host": here, "process": process, "namespace": _namespace()}
+
+
+def ended_process() -> int:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+@pytest.fixture
+def beat(tmp_path: Path) -> Path:
+    file = tmp_path / "demo.t"
+    file.touch()
+    return file
+
+
+def test_a_fresh_heartbeat_of_a_living_process_holds(beat: Path) -> None:
+    assert _alive(owner(os.getpid()), "demo", beat.parent)
+
+
+def test_a_process_that_is_gone_holds_nothing(beat: Path) -> None:
+    assert not _alive(owner(ended_process()), "demo", beat.parent)
+    # On another host a process number says nothing: its heartbeat decides.
+    assert _alive(owner(ended_process(), host="elsewhere"), "demo", beat.parent)
+
+
+def test_an_old_or_missing_heartbeat_holds_nothing(beat: Path) -> None:
+    old = time.time() - STALE_SECONDS - 1
+    os.utime(beat, (old, old))
+    assert not _alive(owner(os.getpid()), "demo", beat.parent)
+    beat.unlink()
+    assert not _alive(owner(os.getpid()), "demo", beat.parent)
