@@ -3,7 +3,7 @@
 Run: python tests/bench/coverage_paths.py [--n 400 2000] [--sims 400] [--designs demo binary]
 Prints one row per design, n and effect: the truth, bias, RMSE, mean standard error, coverage of
 the nominal 95% interval over all samples and over those that pass the overlap rules, and the share
-that pass.
+that pass. The table of the last run is kept in coverage_paths.txt.
 """
 
 from __future__ import annotations
