@@ -2,63 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from acs_files import REPLICATES, newer, person, zipped
+from acs_files import newer, person, zipped
 from fairscreen.errors import InputError
 from fairscreen.sources import ledger
 from fairscreen.sources.acs_pums import ingest_acs
 from fairscreen.sources.acs_reader import batches, inspect
 from fairscreen.tables import Warehouse
 
+PARTITIONS = "spark.sql.shuffle.partitions"
+
 
 def table(warehouse: Warehouse) -> list[dict[str, object]]:
-    rows = warehouse.read("acs_person").orderBy("vintage", "serialno", "sporder").collect()
-    return [r.asDict() for r in rows]
+    return in_order([r.asDict() for r in warehouse.read("acs_person").collect()])
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def in_order(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    return sorted(rows, key=lambda r: (r["vintage"], r["serialno"], r["sporder"]))
+
+
+def without_spark(*paths: Path) -> list[dict[str, object]]:
+    found = [b for path in paths for member in inspect(path) for b in batches(member)]
+    return in_order([row for batch in found for row in batch.to_pylist()])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
     """Three files of two vintages and both layouts."""
-    folder = tmp_path_factory.mktemp("acs")
+    wyoming = [person(SERIALNO=f"2018HU{i:07d}", PWGTP9=str(-i)) for i in range(40)]
+    vermont = [person(SERIALNO=f"2018GQ{i:07d}", ST="50", ESR="", OCCP="") for i in range(25)]
     return {
-        "wy": zipped(
-            folder / "wy.zip",
-            *(person(SERIALNO=f"2018HU{i:07d}", PWGTP9=str(-i)) for i in range(40)),
-        ),
-        "vt": zipped(
-            folder / "vt.zip",
-            *(person(SERIALNO=f"2018GQ{i:07d}", ST="50", ESR="", OCCP="") for i in range(25)),
-        ),
-        "al": zipped(folder / "al.zip", newer(), newer(SPORDER="02")),
+        "wy": zipped(tmp_path / "wy.zip", *wyoming),
+        "vt": zipped(tmp_path / "vt.zip", *vermont),
+        "al": zipped(tmp_path / "al.zip", newer(), newer(SPORDER="02")),
     }
 
 
-def test_ingest_is_whole_once_and_keeps_vintages_apart(
-    warehouse: Warehouse, files: dict[str, Path]
+@pytest.fixture
+def partitions(spark: SparkSession) -> Iterator[SparkSession]:
+    before = spark.conf.get(PARTITIONS)
+    yield spark
+    spark.conf.set(PARTITIONS, before)
+
+
+def test_whole_once_and_by_vintage(
+    partitions: SparkSession, warehouse: Warehouse, files: dict[str, Path]
 ) -> None:
+    partitions.conf.set(PARTITIONS, "7")
     done = ingest_acs(warehouse, [files["wy"], files["vt"], files["al"]])
     assert (done.kind, done.rows, done.skipped) == ("acs", 67, ())
-    assert done.files == (
-        "wy.zip/psam_p56.csv", "vt.zip/psam_p56.csv", "al.zip/psam_p56.csv",
-    )  # fmt: skip
+    assert done.files == tuple(f"{name}.zip/psam_p56.csv" for name in ("wy", "vt", "al"))
     assert done.notes == (
         "The files are of 2018 and 2024; they are kept apart by column vintage.",
         "al.zip/psam_p56.csv has no replicate weights: design-based errors cannot be computed "
         "from it.",
     )
-    expected = [
-        row
-        for name in ("wy", "vt", "al")
-        for member in inspect(files[name])
-        for batch in batches(member)
-        for row in batch.to_pylist()
-    ]
-    key = ("vintage", "serialno", "sporder")
-    assert table(warehouse) == sorted(expected, key=lambda r: tuple(r[k] for k in key))
+    expected = without_spark(*files.values())
+    assert table(warehouse) == expected
     entries = warehouse.read("source_file").orderBy("file").collect()
     assert [
         (e.kind, e.file, e.member, e.vintage, e.row_count, e.has_replicate_weights, e.synthetic)
@@ -72,7 +77,7 @@ def test_ingest_is_whole_once_and_keeps_vintages_apart(
 
     version = warehouse.version("acs_person")
     again = ingest_acs(warehouse, [files["wy"], files["wy"]])
-    assert (again.rows, again.files) == (0, ())
+    assert (again.rows, again.files, again.sha256) == (0, (), done.sha256[:1])
     assert again.skipped == ("wy.zip/psam_p56.csv", "wy.zip/psam_p56.csv")
     assert again.notes == (
         "wy.zip/psam_p56.csv is in the warehouse already (same content): nothing to do.",
@@ -80,11 +85,19 @@ def test_ingest_is_whole_once_and_keeps_vintages_apart(
     )
     assert warehouse.version("acs_person") == version
 
+    # What was deleted on purpose can come back (Delta would drop a transaction of the same
+    # name), and one partition gives what seven gave.
+    for name in ("acs_person", "source_file"):
+        warehouse.spark.sql(f"DELETE FROM {warehouse.identifier(name)}")
+    partitions.conf.set(PARTITIONS, "1")
+    assert ingest_acs(warehouse, [files["al"], files["vt"], files["wy"]]).rows == 67
+    assert table(warehouse) == expected
 
-def test_one_bad_file_and_nothing_is_written(
+
+def test_refusals_write_nothing(
     warehouse: Warehouse, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """The fault is in a weight, which only the workers read: their error arrives whole."""
+    # Found on the driver, before any task could fail with a stack trace.
     bad = zipped(tmp_path / "bad.zip", person(ST="44", PWGTP80="many"))
     with pytest.raises(InputError) as caught:
         ingest_acs(warehouse, [files["wy"], bad])
@@ -95,26 +108,6 @@ def test_one_bad_file_and_nothing_is_written(
     assert table(warehouse) == []
     assert ledger.known(warehouse, "acs") == set()
 
-
-def test_one_partition_or_several_same_rows(
-    spark: SparkSession, warehouse: Warehouse, files: dict[str, Path], tmp_path: Path
-) -> None:
-    before = spark.conf.get("spark.sql.shuffle.partitions")
-    other = Warehouse(spark, str(tmp_path / "one"))
-    try:
-        spark.conf.set("spark.sql.shuffle.partitions", "1")
-        ingest_acs(other, [files["vt"], files["wy"]])
-        spark.conf.set("spark.sql.shuffle.partitions", "7")
-        ingest_acs(warehouse, [files["wy"], files["vt"]])
-    finally:
-        spark.conf.set("spark.sql.shuffle.partitions", before)
-    assert table(warehouse) == table(other)
-    assert {len(r["replicate_weights"]) for r in table(other)} == {len(REPLICATES)}
-
-
-def test_a_person_already_there_is_refused(
-    warehouse: Warehouse, files: dict[str, Path], tmp_path: Path
-) -> None:
     ingest_acs(warehouse, [files["wy"]])
     nation = zipped(
         tmp_path / "nation.zip", person(SERIALNO="2018HU0000039"), person(SERIALNO="2018HU0000777")
@@ -127,20 +120,13 @@ def test_a_person_already_there_is_refused(
         "written. Give the national file or the files of states, not both."
     )
     assert len(table(warehouse)) == 40
-    # The same state's other people are welcome, and so is what a run left without its entry.
+
+    # The same state's other people are welcome. Rows that a run left without its ledger entry
+    # (it died between the two) are known by their hash, and the entry is added.
     warehouse.spark.sql(f"DELETE FROM {warehouse.identifier('source_file')}")
     rest = zipped(tmp_path / "rest.zip", person(SERIALNO="2018HU0000888"))
     done = ingest_acs(warehouse, [files["wy"], rest])
     assert (done.rows, done.skipped) == (1, ("wy.zip/psam_p56.csv",))
     assert len(table(warehouse)) == 41
-    assert len(ledger.known(warehouse, "acs")) == 2
-
-
-def test_deleted_content_can_come_back(warehouse: Warehouse, files: dict[str, Path]) -> None:
-    """Delta drops a transaction it has seen; ours are named so that this is a new one."""
-    ingest_acs(warehouse, [files["al"]])
-    for name in ("acs_person", "source_file"):
-        warehouse.spark.sql(f"DELETE FROM {warehouse.identifier(name)}")
-    assert ingest_acs(warehouse, [files["al"]]).rows == 2
-    assert len(table(warehouse)) == 2
-    assert len(ledger.known(warehouse, "acs")) == 1
+    assert ledger.known(warehouse, "acs") == set(done.sha256)
+    assert len(done.sha256) == 2

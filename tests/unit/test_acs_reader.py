@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import zipfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acs_files import PERSON, REPLICATES, newer, person, text, write, zipped
-from fairscreen.errors import InputError
+from fairscreen.errors import InputError, from_worker
 from fairscreen.sources.acs_layout import SCHEMA, person_keys, person_name
+from fairscreen.sources.acs_pums import _read_members
 from fairscreen.sources.acs_reader import batches, inspect, scan
 from fairscreen.sources.acs_survey import survey_files
 from fairscreen.tables import ddl_statements
@@ -317,6 +320,19 @@ def test_bad_input_says_where_and_what(
         read_all(path)
     told = str(caught.value).replace(str(tmp_path / "a.zip"), "FILE")
     assert told.replace(str(tmp_path), "FOLDER") == message
+
+
+def test_a_worker_tells_the_driver_the_same(tmp_path: Path) -> None:
+    """A file that changes after the driver read it: the error survives the trip as text."""
+    path = zipped(tmp_path / "a.zip", person())
+    (file,), _ = survey_files([path])
+    zipped(path, person(AGEP="old"))
+    task = {"sha256": [file.scan.sha256], "member": [json.dumps(asdict(file.member))]}
+    with pytest.raises(RuntimeError) as caught:
+        list(_read_members([pa.RecordBatch.from_pydict(task)]))
+    assert str(from_worker(caught.value)) == (
+        f"{path}, psam_p56.csv, line 2, column AGEP: 'old' is not a whole number. {OFFICIAL}"
+    )
 
 
 def test_nothing_given() -> None:

@@ -238,12 +238,16 @@ class _Tee:
 
 
 def scan(member: Member) -> Scan:
-    """One pass over the bytes: hash, encoding, checksum, people and states."""
-    fields = {f: n for f, n in member.names().items() if f in KEY_FIELDS}
+    """One pass over the bytes: hash, encoding, checksum, people and states.
+
+    All columns are parsed, so that a fault anywhere is found here, before Spark starts: a task
+    that fails fills the user's screen with stack traces whatever the error says.
+    """
+    fields = member.names()
     rows, states, keys = 0, set[str](), []
     with _diagnosed(member), _stream(member) as stream:
         tee = _Tee(stream)
-        for batch in _parsed(member, tee, list(fields.values())):
+        for batch in _parsed(member, tee, _columns(member)):
             _check_codes(member, batch)
             serial, order, state = (batch.column(fields[f]) for f in KEY_FIELDS)
             keys.append(person_keys(serial, order))
@@ -262,13 +266,15 @@ def batches(
     Raises InputError naming file, member, line and column.
     """
     digest = sha256 or scan(member).sha256
-    names = member.names()
-    columns = [*names.values(), *NUMBERS.values()]
-    columns += REPLICATES if member.has_replicate_weights else ()
     with _diagnosed(member), _stream(member) as stream:
-        for batch in _parsed(member, _Tee(stream), columns, batch_bytes):
+        for batch in _parsed(member, _Tee(stream), _columns(member), batch_bytes):
             _check_codes(member, batch)
-            yield _as_table(member, batch, names, digest)
+            yield _as_table(member, batch, member.names(), digest)
+
+
+def _columns(member: Member) -> list[str]:
+    replicates = REPLICATES if member.has_replicate_weights else ()
+    return [*member.names().values(), *NUMBERS.values(), *replicates]
 
 
 @contextmanager
