@@ -53,7 +53,7 @@ def benjamini_hochberg(p: Array) -> Array:
     """Step-up p-values (m,) that bound the false discovery rate, of p (m,)."""
     m = len(p)
     order = np.argsort(p, kind="stable")
-    steps = p[order] * m / np.arange(1, m + 1)
+    steps = p[order] * (m / np.arange(1, m + 1))  # factors >= 1: no p is rounded below itself
     out = np.empty(m)
     out[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
     return out
