@@ -42,6 +42,8 @@ def get_session(
     if active is not None:
         return _utc(active)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # workers inherit it: a task has one core
     builder = SparkSession.builder.appName("fairscreen")
     if "SPARK_ENV_LOADED" in os.environ:  # spark-submit decides on master, jars and memory
         return _utc(builder.getOrCreate())

@@ -1,5 +1,6 @@
 -- ACS PUMS person records as surveyed, one vintage beside another.
--- One row per: vintage, serialno, sporder
+-- A person who came in two files (a state's and the nation's) stands here twice, apart by source.
+-- One row per: source_sha256, serialno, sporder
 CREATE TABLE IF NOT EXISTS acs_person (
   vintage INT NOT NULL COMMENT 'survey year of the 1-year file',
   serialno STRING NOT NULL COMMENT 'SERIALNO, text',

@@ -112,21 +112,29 @@ def test_refusals_write_nothing(
     nation = zipped(
         tmp_path / "nation.zip", person(SERIALNO="2018HU0000039"), person(SERIALNO="2018HU0000777")
     )
+    # A person in two of the files given would count twice, unsaid: refused.
     with pytest.raises(InputError) as caught:
-        ingest_acs(warehouse, [nation])
+        ingest_acs(warehouse, [files["wy"], nation])
     assert str(caught.value) == (
-        f"{nation}, psam_p56.csv: 1 of its people are in the warehouse through another file "
-        "already, for vintage 2018 (first: SERIALNO 2018HU0000039, SPORDER 01). Nothing was "
-        "written. Give the national file or the files of states, not both."
+        f"{nation}, psam_p56.csv: 1 of its people {files['wy']}, psam_p56.csv holds already, for "
+        "vintage 2018 (first: SERIALNO 2018HU0000039, SPORDER 01). Nothing was written. Give the "
+        "national file or the files of states, not both."
     )
     assert len(table(warehouse)) == 40
+    # Through an earlier file: kept apart by source, and said.
+    assert ingest_acs(warehouse, [nation]).notes == (
+        "nation.zip/psam_p56.csv: 1 of its people are in the warehouse through another file too. "
+        "Rows are kept apart by source_sha256 and an audit reads only its own files; a query over "
+        "all of acs_person counts these people twice.",
+    )
+    assert len(table(warehouse)) == 42
 
-    # The same state's other people are welcome. Rows that a run left without its ledger entry
+    # Rows that a run left without its ledger entry
     # (it died between the two) are known by their hash, and the entry is added.
     warehouse.spark.sql(f"DELETE FROM {warehouse.identifier('source_file')}")
     rest = zipped(tmp_path / "rest.zip", person(SERIALNO="2018HU0000888"))
     done = ingest_acs(warehouse, [files["wy"], rest])
     assert (done.rows, done.skipped) == (1, ("wy.zip/psam_p56.csv",))
-    assert len(table(warehouse)) == 41
+    assert len(table(warehouse)) == 43
     assert ledger.known(warehouse, "acs") == set(done.sha256)
     assert len(done.sha256) == 2

@@ -19,7 +19,7 @@ from fairscreen.progress import say
 from fairscreen.sources import ledger
 from fairscreen.sources.acs_layout import person_keys
 from fairscreen.sources.acs_reader import Member, batches, inspect
-from fairscreen.sources.acs_survey import SurveyFile, overlap, survey_files
+from fairscreen.sources.acs_survey import SurveyFile, survey_files
 from fairscreen.sources.result import IngestResult
 from fairscreen.tables import Warehouse
 
@@ -35,17 +35,23 @@ def ingest_acs(
 
     Content that is there already is skipped and named; several vintages stay apart by column
     `vintage`. `vintage` overrides the year that SERIALNO begins with.
-    Raises InputError, with nothing written, for any bad file and for a person who is in the
-    warehouse through another file.
+    Raises InputError, with nothing written, for any bad file and for a person who is in two of
+    the files given. People who are in the warehouse through an earlier file (a state's file after
+    the national one) are kept a second time, apart by `source_sha256`, and that is said.
     """
     files, twice = survey_files(paths, vintage=vintage)
     held = ledger.known(warehouse, KIND)
     states, sources = _in_table(warehouse, files)
     new = [f for f in files if f.scan.sha256 not in held | sources]
+    again = []
     for file in new:
         shared = states.get(file.member.vintage, set()) & file.scan.states
-        if shared:
-            _refuse_people_in_table(warehouse, file, shared)
+        if shared and (people := _people_in_table(warehouse, file, shared)):
+            again.append(
+                f"{file.member.label}: {people:,} of its people are in the warehouse through "
+                "another file too. Rows are kept apart by source_sha256 and an audit reads only "
+                "its own files; a query over all of acs_person counts these people twice."
+            )
     if new:
         say(f"ingest acs: {sum(f.scan.rows for f in new):,} people from {len(new)} files")
         _append(warehouse, new)
@@ -57,7 +63,7 @@ def ingest_acs(
         rows=sum(f.scan.rows for f in new),
         files=tuple(f.member.label for f in new),
         skipped=tuple(f.member.label for f in skipped),
-        notes=tuple(_notes(new, skipped, twice)),
+        notes=(*_notes(new, skipped, twice), *again),
         sha256=tuple(f.scan.sha256 for f in files),
     )
 
@@ -111,17 +117,15 @@ def _in_table(
     return states, {row["source_sha256"] for row in found}
 
 
-def _refuse_people_in_table(warehouse: Warehouse, file: SurveyFile, states: set[str]) -> None:
-    """Compare people, not only states: collected is at most one survey, never the population."""
+def _people_in_table(warehouse: Warehouse, file: SurveyFile, states: set[str]) -> int:
+    """How many people of the file the table holds: collected is one survey, at most."""
     table = warehouse.read(TABLE)
     there = table.where(
         (table["vintage"] == file.member.vintage) & table["state"].isin(sorted(states))
     )
     people = there.select("serialno", "sporder").toArrow()
     keys = [person_keys(b.column("serialno"), b.column("sporder")) for b in people.to_batches()]
-    both = np.intersect1d(file.scan.keys, np.concatenate(keys))
-    if both.size:
-        raise overlap(file.member, both, "are in the warehouse through another file")
+    return int(np.intersect1d(file.scan.keys, np.concatenate(keys)).size)
 
 
 def _append(warehouse: Warehouse, files: Sequence[SurveyFile]) -> None:

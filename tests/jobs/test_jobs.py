@@ -1,0 +1,140 @@
+"""Every job's main on small real input, in the order of an audit, in one warehouse."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+import small_sources
+from fairscreen import resources
+
+ROOT = resources.path("conf").parent
+OVERLAP = "estimation.overlap.min_effective_n"
+
+
+def _main(name: str):
+    spec = importlib.util.spec_from_file_location(f"job_{name}", ROOT / "jobs" / f"{name}.py")
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.main
+
+
+@pytest.fixture(scope="module")
+def place(spark, tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("jobs")
+
+
+@pytest.fixture(scope="module")
+def arguments(place: Path) -> list[str]:
+    """An audit of two jobs, 40 applicants each, by the real embedding screener."""
+    sources = {
+        "acs": [str(small_sources.acs(place))],
+        "ssa": str(small_sources.ssa(place)),
+        "surnames": str(small_sources.surnames(place)),
+        "psid": "bundled:psid_synthetic.zip",
+    }
+    jobs = {
+        "registered_nurses": {"title": "Registered Nurse", "occp": ["3255"], "psid_occp": ["3255"]},
+        "accountants": {"title": "Accountant", "occp": ["0800"], "psid_occp": ["0800"]},
+    }
+    settings = {
+        "sources": sources, "population.jobs": jobs, "population.n_per_job": 40,
+        "estimation.repeats": 1, "estimation.folds": 2, OVERLAP: 8, "audit_id": "small",
+        "scoring.shards": 2,
+    }  # fmt: skip
+    given = [str(resources.path("conf", "audits", "demo.yml"))]
+    for key, value in settings.items():
+        given += ["--set", f"{key}={json.dumps(value)}"]
+    return [*given, "--warehouse", str(place / "warehouse"), "--out", str(place / "out")]
+
+
+@pytest.fixture(scope="module")
+def first(place: Path, arguments: list[str]) -> dict:
+    assert _main("run_audit")(arguments) == 0
+    return json.loads((place / "out" / "small" / "summary.json").read_text())
+
+
+def test_an_audit_ends_with_report_summary_and_run(place: Path, first: dict) -> None:
+    assert first["asked"] == 80
+    assert first["outcomes"] == {"minilm": {"ok": 80}}
+    assert first["tables"]["applicants"]["rows"] == 80
+    assert first["tables"]["scores"]["rows"] == 80
+    assert set(first["mlflow_run_ids"]) == {"minilm"}
+    report = Path(first["report_path"]).read_text(encoding="utf-8")
+    assert "SYNTHETIC" in report
+    assert "<script src" not in report
+    assert (place / "mlflow" / "mlflow.db").exists()
+
+
+def test_half_of_each_gender_and_te_of_gender_computed(spark, place: Path, first: dict) -> None:
+    from fairscreen.tables import Warehouse
+
+    warehouse = Warehouse(spark, str(place / "warehouse"))
+    counts = warehouse.read("applicants").groupBy("job", "gender").count().collect()
+    assert {row["count"] for row in counts} == {20}
+    te = warehouse.read("estimates").where(
+        "estimand = 'TE' AND method = 'eif' AND attribute = 'gender'"
+    )
+    rows = te.collect()
+    assert {row["slice"] for row in rows} == {"job=registered_nurses", "job=accountants", "all"}
+    assert {row["status"] for row in rows} <= {"ok", "flagged"}
+    assert all(row["favors_when_positive"] == "men" for row in rows)
+
+
+def test_again_asks_nothing_and_keeps_every_station(place, arguments, first) -> None:
+    assert _main("run_audit")(arguments) == 0
+    again = json.loads((place / "out" / "small" / "summary.json").read_text())
+    assert again["asked"] == 0
+    assert again["reused"] == 80
+    assert again["kept_stages"] == ["applicants", "render", "score", "estimate", "report"]
+    assert again["mlflow_run_ids"] == first["mlflow_run_ids"]
+
+
+def test_another_estimator_option_asks_nothing(place, arguments, first, capsys) -> None:
+    argv = [*arguments, "--set", "estimation.bootstrap_draws=100", "--json", "-"]
+    assert _main("estimate")(argv) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["asked"] == 0
+    assert summary["kept_stages"] == ["applicants", "render", "score"]
+
+
+def test_single_stations_run_alone(place, arguments, first, capsys) -> None:
+    for name in ("build_applicants", "render", "score"):
+        assert _main(name)([*arguments, "--json", "-"]) == 0
+        assert json.loads(capsys.readouterr().out)["asked"] == 0
+
+
+def test_ingest_again_is_a_no_op(place, first, capsys) -> None:
+    argv = ["acs", str(place / "csv_psix.zip"), "--warehouse", str(place / "warehouse")]
+    assert _main("ingest")([*argv, "--json", "-"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["rows"] == 0
+    assert result["skipped"] == ["csv_psix.zip/psam_psix.csv"]
+
+
+def test_verify_acs(capsys) -> None:
+    assert _main("verify_acs")(["bundled:acs_2018_csv_pwy.zip", "--json", "-"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    (inside,) = [r for r in rows if r["characteristic"].startswith("GQ institutional")]
+    # Published: 7,018 with a standard error of 3 (rounded).
+    assert inside["estimate"] == 7018
+    assert round(inside["std_error"]) == 3
+
+
+@pytest.mark.parametrize(("argv", "message"), [
+    (["nowhere.yml"],
+     "error: nowhere.yml: No such file or directory. Give the path of an audit's YAML file."),
+    ([], "error: command line: no audit file was given. "
+         "Give one, such as conf/audits/demo.yml."),
+    (["--nonsense"], "error: command line: unrecognized arguments: --nonsense. "
+                     "See `fairscreen --help`."),
+])  # fmt: skip
+def test_bad_input_is_one_line_and_exit_2(argv, message, capsys) -> None:
+    assert _main("run_audit")(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.strip() == message
