@@ -33,10 +33,9 @@ def outputs(small_warehouse):
 
 
 def test_it_shows_effects_a_plot_and_the_walk_back(outputs):
-    plain = "\n".join(
-        out.get("text", "") or out.get("data", {}).get("text/plain", "") for out in outputs
-    )
-    assert "RIE: effective_n_below_30" in plain  # a reason stands where a number is missing
+    plain = "\n".join(out.get("text", "") for out in outputs)
+    tables = "\n".join(out.get("data", {}).get("text/html", "") for out in outputs)
+    assert "RIE: effective_n_below_30" in tables  # a reason stands where a number is missing
     assert "Mary Smith\nWorked as registered_nurses" in plain or "O'Neil</b>\nWorked as" in plain
     assert "TE = +2.500 stands on tables" in plain
     assert "reply: 55.0" in plain
