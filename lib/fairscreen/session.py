@@ -49,6 +49,7 @@ def get_session(
         return _utc(builder.getOrCreate())
     require_java()
     builder = builder.master(f"local[{cores}]")
+    quiet = Path(__file__).with_name("log4j2.properties").as_uri()
     options = {
         "spark.jars": ",".join(str(j) for j in _require_jars()),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -62,13 +63,13 @@ def get_session(
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC -Dlog4j2.configurationFile={quiet}",
         "spark.sql.warehouse.dir": str(Path(os.environ.get("TMPDIR", "/tmp")) / "fairscreen-spark"),
     }
     for key, value in options.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
+    spark.sparkContext.setLogLevel("ERROR")  # PySpark resets the level when it starts
     return _utc(spark)
 
 
