@@ -28,8 +28,10 @@ def run(run: Run, bronze: Bronze) -> StationResult:
         built = build.build(source["acs"], source["psid"], source["ssa"], source["surnames"], cfg)
         warehouse.replace("exclusions", built.exclusions, where=run.mine)
         warehouse.replace("applicants", built.applicants, where=run.mine)
-        if built.known_propensity is not None:
-            warehouse.replace("known_propensity", built.known_propensity, where=run.mine)
+        known = built.known_propensity
+        if known is None:  # rows of an earlier mode must not stay
+            known = warehouse.rows("known_propensity", [])
+        warehouse.replace("known_propensity", known, where=run.mine)
         return {
             "rows": warehouse.read("applicants").where(run.mine).count(),
             "notes": list(built.notes),
