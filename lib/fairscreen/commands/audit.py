@@ -28,6 +28,6 @@ def run(args: argparse.Namespace) -> int:
     from fairscreen.stations import chain
 
     cfg = options.load_config(args)
-    summary = chain.run_audit(cfg)
+    summary = chain.run_audit(cfg, command=options.command(args))
     options.emit(summary, chain.closing_text(cfg, summary), args.json)
     return 0

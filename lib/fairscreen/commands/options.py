@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,6 +51,17 @@ def load_config(args: argparse.Namespace) -> config.Config:
         if getattr(args, name):
             overrides.append(f"{name}={json.dumps(getattr(args, name))}")
     return config.load(file, overrides)
+
+
+def command(args: argparse.Namespace) -> str:
+    """What to type to run this audit again, whatever station was asked for."""
+    parts = ["fairscreen", "audit", str(args.conf or args.config)]
+    for item in args.overrides:
+        parts += ["--set", shlex.quote(item)]
+    for name in ("warehouse", "out"):
+        if getattr(args, name):
+            parts += [f"--{name}", shlex.quote(getattr(args, name))]
+    return " ".join(parts)
 
 
 def emit(result: Mapping[str, Any], text: str, target: str | None) -> None:

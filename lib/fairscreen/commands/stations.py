@@ -32,6 +32,6 @@ def run(name: str, args: argparse.Namespace) -> int:
     from fairscreen.stations import chain
 
     cfg = options.load_config(args)
-    summary = chain.run_audit(cfg, until=name)
+    summary = chain.run_audit(cfg, until=name, command=options.command(args))
     options.emit(summary, chain.closing_text(cfg, summary), args.json)
     return 0

@@ -44,6 +44,7 @@ class ReportData:
     outcomes: rows of the view group_outcomes.
     models: by key of scoring.models. mlflow_runs: model to run id.
     input_versions: Delta version of every table, for the provenance section.
+    command: what to type to run the audit again.
     """
 
     cfg: Config
@@ -61,5 +62,5 @@ class ReportData:
     samples: tuple[Sample, ...] = ()
     mlflow_runs: Mapping[str, str] = field(default_factory=dict)
     mlflow_command: str | None = None
-    config_file: str | None = None
+    command: str | None = None
     notes: tuple[str, ...] = ()

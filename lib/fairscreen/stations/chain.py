@@ -17,11 +17,11 @@ from fairscreen.tables import Warehouse
 STATIONS = ("applicants", "render", "score", "estimate", "report")
 
 
-def run_audit(cfg: Config, *, until: str = "report") -> dict[str, Any]:
-    """Run the audit's stations up to `until`; the summary (interface.md)."""
+def run_audit(cfg: Config, *, until: str = "report", command: str | None = None) -> dict[str, Any]:
+    """Run the audit's stations up to `until`; the summary. `command`: for the report."""
     say(f"audit {cfg.audit_id}: starting Spark")
     warehouse = Warehouse(get_session(), cfg.warehouse)
-    run = Run(cfg, warehouse)
+    run = Run(cfg, warehouse, command)
     began = time.monotonic()
     with lease(warehouse, cfg.audit_id, folder=cfg.scoring.journal):
         bronze = ingest.run(warehouse, cfg.sources)

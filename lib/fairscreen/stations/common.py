@@ -25,10 +25,11 @@ from fairscreen.tables import Warehouse
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one audit."""
+    """One run of one audit. `command`: what to type to run it again, for the report."""
 
     cfg: Config
     warehouse: Warehouse
+    command: str | None = None
 
     @property
     def mine(self) -> str:

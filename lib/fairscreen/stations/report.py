@@ -59,7 +59,7 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
             outcomes=frames["outcomes"], estimates=frames["estimates"],
             overlap=frames["overlap"], patterns=frames["patterns"], sources=frames["sources"],
             input_versions=versions, models=models, samples=_samples(run), mlflow_runs=runs,
-            mlflow_command=tracking.open_command(cfg),
+            mlflow_command=tracking.open_command(cfg), command=run.command,
             notes=tuple(n for r in done.values() for n in r.detail.get("notes", [])),
         )  # fmt: skip
         write_text(target, render_report(data))
