@@ -45,7 +45,7 @@ def get_session(
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # workers inherit it: a task has one core
     builder = SparkSession.builder.appName("fairscreen")
-    if "SPARK_ENV_LOADED" in os.environ:  # spark-submit decides on master, jars and memory
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit decides on master, jars and memory
         return _utc(builder.getOrCreate())
     require_java()
     builder = builder.master(f"local[{cores}]")
