@@ -36,7 +36,7 @@ _MANY = 20  # a number column with more distinct values is binned
 
 @dataclass(frozen=True)
 class _Columns:
-    """Codes of the complete rows; `cuts` holds the cut points of the columns that were binned."""
+    """Codes and numbers of the complete rows; `cuts` holds the cut points of the binned columns."""
 
     data: PathData
     cuts: dict[str, list[float]]
@@ -67,8 +67,10 @@ def analyze_paths(
     """Path-specific effects of column x (value x1 against x0) on column y of a frame.
 
     frame   one row per answer, as `read_table` gives it; `where` names it in messages
-    z, r, b columns of confounders, redlining and business mediators; numbers with more than 20
-            distinct values are cut at quantiles into `bins` groups
+    z, r, b columns of confounders, redlining and business mediators. Numbers with more than 20
+            distinct values enter as they are: trees split on them; the saturated learner has a
+            smooth curve of each, and cells in which they are cut at quantiles into `bins` groups.
+            Other columns are categories.
     weight  column of weights above 0; cluster: column whose equal values are not independent
     margin  an effect inside it (points of y) is negligible: adds rows of method `tost`
     Rows of other groups than x1 and x0 stay in the population of Z and in the median.
@@ -119,15 +121,11 @@ def analyze_paths(
 
     def encoded(count: int) -> _Columns:
         cuts: dict[str, list[float]] = {}
+        arrays: dict[str, Any] = {}
+        for role, names in (("z", z), ("r", r), ("b", b)):
+            arrays[role], arrays[f"{role}_values"] = _codes(part, names, count, cuts)
         data = PathData.from_rows(
-            x=group[keep],
-            z=_codes(part, z, count, cuts),
-            r=_codes(part, r, count, cuts),
-            b=_codes(part, b, count, cuts),
-            y=score[keep],
-            fold=fold,
-            w=weights[keep],
-            cluster=clusters,
+            x=group[keep], y=score[keep], fold=fold, w=weights[keep], cluster=clusters, **arrays
         )
         return _Columns(data, cuts)
 
@@ -135,7 +133,12 @@ def analyze_paths(
     result = path_effects(columns.data, options)
     rows = [_row(x1, r) for r in result.to_rows()]
     rows += _equivalence(rows, margin)
-    if columns.cuts:
+    if columns.cuts and learner == "xgboost":
+        notes.append(
+            f"Numbers with more than {_MANY} distinct values enter the trees as they are, without "
+            f"bins: {', '.join(columns.cuts)}."
+        )
+    elif columns.cuts:
         finer = path_effects(encoded(2 * bins).data, replace(options, bootstrap_draws=0))
         rows += [_row(x1, {**r, "method": f"eif_bins_{2 * bins}"}) for r in finer.to_rows()]
         notes += _binning_notes(columns.cuts, result, finer, bins)
@@ -222,21 +225,27 @@ def _require_group(
 
 def _codes(
     frame: pd.DataFrame, names: Sequence[str], bins: int, cuts: dict[str, list[float]]
-) -> NDArray[np.int64]:
-    """Integer codes (N, k): bins at quantiles for numbers with many values, else by value."""
-    columns = []
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Integer codes (N, k), by value, and bins at quantiles of numbers with many values, which
+    stand last; and those numbers (N, m) themselves."""
+    columns, bands, many = [], [], []
     for name in names:
         cells = labels(frame[name])
         values = all_numbers(cells)
         if values is not None and len(np.unique(values)) > _MANY:
             inner = np.unique(np.quantile(values, np.arange(1, bins) / bins))
             cuts[name] = [float(c) for c in inner]
-            columns.append(np.searchsorted(inner, values, side="right"))
+            bands.append(np.searchsorted(inner, values, side="right"))
+            many.append(values)
         else:
             columns.append(pd.factorize(cells, sort=True)[0])
-    if not columns:
-        return np.zeros((len(frame), 0), dtype=np.int64)
-    return np.stack(columns, axis=1).astype(np.int64)
+    codes = np.zeros((len(frame), len(names)), dtype=np.int64)
+    for j, column in enumerate([*columns, *bands]):
+        codes[:, j] = column
+    values_of = np.zeros((len(frame), len(many)))
+    for j, numbers_of in enumerate(many):
+        values_of[:, j] = numbers_of
+    return codes, values_of
 
 
 def _row(favors: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -287,7 +296,10 @@ def _binning_notes(
     cuts: Mapping[str, Sequence[float]], result: PathResult, finer: PathResult, bins: int
 ) -> list[str]:
     listed = "; ".join(f"{name} at {', '.join(f'{c:g}' for c in at)}" for name, at in cuts.items())
-    notes = [f"Numbers with more than {_MANY} distinct values were cut at quantiles: {listed}."]
+    notes = [
+        f"Numbers with more than {_MANY} distinct values enter as smooth curves, and as bins that "
+        f"tell what the curves miss, cut at quantiles: {listed}."
+    ]
     moves = []
     for name in EFFECTS:
         one, two = result.effects[name], finer.effects[name]

@@ -139,8 +139,8 @@ def test_numbers_with_many_values_are_binned_and_the_effect_said(people) -> None
     cuts = np.quantile(frame["years"], [0.25, 0.5, 0.75])
     listed = ", ".join(f"{c:g}" for c in cuts)
     assert (
-        f"Numbers with more than 20 distinct values were cut at quantiles: years at {listed}."
-        in result["notes"]
+        "Numbers with more than 20 distinct values enter as smooth curves, and as bins that tell "
+        f"what the curves miss, cut at quantiles: years at {listed}." in result["notes"]
     )
     assert any(
         n.startswith("With 8 bins instead of 4 effects move by: TE") for n in result["notes"]

@@ -9,7 +9,8 @@ import pytest
 from scipy.optimize import minimize
 
 from fairscreen.estimators.data import Floats
-from fairscreen.estimators.nuisance import Features, Saturated, Sums
+from fairscreen.estimators.features import Features, Sums
+from fairscreen.estimators.saturated import Saturated
 
 LEVELS = np.array(list(itertools.product(range(4), range(5), range(5))))  # 100 cells
 MAIN = 2.0 * LEVELS[:, 0] - LEVELS[:, 1] + 0.5 * LEVELS[:, 2]

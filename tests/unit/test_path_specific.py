@@ -11,13 +11,14 @@ import pytest
 from fairscreen.errors import InputError
 from fairscreen.estimators.boosted import DEPTHS, LAMBDAS, TREES, Boosted, Setting, tuned
 from fairscreen.estimators.data import PathData, assign_folds
-from fairscreen.estimators.nuisance import Nuisances, Problem, Saturated, cross_fit
+from fairscreen.estimators.nuisance import Nuisances, Problem, cross_fit
 from fairscreen.estimators.path_specific import (
     PathOptions,
     effects_given,
     path_effects,
 )
 from fairscreen.estimators.results import EFFECTS, PathResult
+from fairscreen.estimators.saturated import Saturated
 
 N = 600
 QUIET = PathOptions(bootstrap_draws=0)

@@ -36,7 +36,8 @@ Effects: TE total = NDE (not through the mediators) + BIE (qualifications) + RIE
 NIE = BIE + RIE. A positive value favors x1. An effect whose overlap is too weak is not computable,
 and the row says why. Values of --x1 and --x0 are compared as text, exactly; 1 equals 1.0 only
 where the file keeps numbers (parquet, Stata, Excel). Numbers with more than 20 distinct values
-are cut at quantiles (--bins). Rows left out are counted by reason.
+enter as they are: as smooth curves beside bins cut at quantiles (--bins), or split by trees. Every
+other column is a category. Rows left out are counted by reason.
 """
 
 
@@ -67,10 +68,16 @@ def _register_paths(designs: argparse._SubParsersAction[argparse.ArgumentParser]
     add("--weight", metavar="COL", help="weight of a row, above 0")
     add("--cluster", metavar="COL", help="rows of one value are not independent (person)")
     add("--learner", choices=["saturated", "xgboost"], default="saturated",
-        help="saturated cells shrunk to main effects (default), or boosted trees")  # fmt: skip
+        help="cells shrunk to main effects and curves (default), or boosted trees")  # fmt: skip
     add("--repeats", type=int, default=3, metavar="K", help="repeats of cross-fitting (3)")
     add("--folds", type=int, default=5, metavar="L", help="folds of cross-fitting (5)")
-    add("--bins", type=int, default=5, metavar="N", help="bins of columns with many values (5)")
+    add(
+        "--bins",
+        type=int,
+        default=5,
+        metavar="N",
+        help="bins of numbers with many values; trees use none (5)",
+    )
     add("--draws", type=int, default=500, metavar="N", help="draws of the bootstrap (500)")
     add("--level", type=float, default=0.95, metavar="P", help="level of the intervals (0.95)")
     add("--margin", type=float, metavar="POINTS",

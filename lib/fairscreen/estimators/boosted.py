@@ -6,7 +6,8 @@ one split: tuning inside every fold moves the effects by less than a quarter of 
 of 100 trees predicts after 5, 10, 20 and 50 as well, so 20 fits give all 100 grid points.
 
 Trees trained on weighted cells are the trees trained on their rows, up to single precision.
-Features are the codes as numbers; one thread, cells in key order.
+Features are the codes as numbers; a number that comes with its bins stands for itself, its bins
+are left out. One thread, cells in key order.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import xgboost as xgb
 
 from fairscreen import random
 from fairscreen.estimators.data import Floats, Ints, PathData
-from fairscreen.estimators.nuisance import Features, Problem, Sums, fit_all
+from fairscreen.estimators.features import Features, Sums
+from fairscreen.estimators.nuisance import Problem, fit_all
 
 TREES = (5, 10, 20, 50, 100)
 DEPTHS = (1, 2, 3, 4, 5)
@@ -84,10 +86,15 @@ def _subsample(data: PathData, seed: int) -> PathData:
     share = TUNING_PEOPLE / int(data.n.sum())
     if share >= 1:
         return data
-    codes = np.concatenate(
-        [data.x[:, None].astype(np.int64), data.z, data.r, data.b, data.fold], axis=1
-    )
-    keys = [",".join(map(str, row)) for row in codes.tolist()]
+    columns: list[list[Any]] = [data.x.tolist()]
+    for codes, values in (
+        (data.z, data.z_values), (data.r, data.r_values), (data.b, data.b_values),
+        (data.fold, None),
+    ):  # fmt: skip
+        many = 0 if values is None else values.shape[1]
+        columns += codes[:, : codes.shape[1] - many].T.tolist()
+        columns += [] if values is None else values.T.tolist()  # the numbers, not their bins
+    keys = [",".join(map(repr, row)) for row in zip(*columns, strict=True)]
     kept: Ints = np.flatnonzero(random.uniforms(seed, "paths/tuning", keys) < share)
     sample = data.take(kept)
     fold = sample.fold[:, 0] if len(sample) else np.zeros(0)
@@ -115,7 +122,7 @@ def _train(features: Features, sums: Sums, objective: str, setting: Setting) -> 
     seen = sums.w > 0
     scale = sums.w.sum() / sums.ww.sum()  # weights count people, as reg_lambda does
     rows = xgb.DMatrix(
-        features.levels[seen].astype(np.float32),
+        features.splitting[seen].astype(np.float32),
         label=sums.y[seen] / sums.w[seen],
         weight=sums.w[seen] * scale,
         nthread=1,
@@ -132,5 +139,5 @@ def _train(features: Features, sums: Sums, objective: str, setting: Setting) -> 
 
 
 def _predict(model: Any, features: Features, trees: int) -> Floats:
-    rows = features.levels.astype(np.float32)
+    rows = features.splitting.astype(np.float32)
     return np.asarray(model.inplace_predict(rows, iteration_range=(0, trees)), dtype=np.float64)

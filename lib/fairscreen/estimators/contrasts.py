@@ -13,7 +13,7 @@ from fairscreen.estimators.data import PathData
 from fairscreen.estimators.influence import influence, normal_intervals
 from fairscreen.estimators.results import EFFECTS, Effect, PathResult, Status
 
-_SAME = ("x", "z", "r", "b", "n", "w", "cluster")
+_SAME = ("x", "z", "r", "b", "n", "w", "cluster", "z_values", "r_values", "b_values")
 
 
 def difference(

@@ -1,8 +1,9 @@
 """Input of the path-specific estimators: sums of a score over cells of people.
 
-A cell holds people who agree on X, Z, R, B, on their folds, weight and cluster. Sums of Y and Y^2
-are all that the estimators need of the score, so a cell is as good as its rows; a row is a cell
-with n = 1. Cells add: concatenating two inputs (`+`) is the input of all their people.
+A cell holds people who agree on X, Z, R, B, on their folds, weight and cluster. Numbers with many
+values come twice: as codes of their bins and as they are (z_values, r_values, b_values). Sums of Y
+and Y^2 are all that the estimators need of the score, so a cell is as good as its rows; a row is a
+cell with n = 1. Cells add: concatenating two inputs (`+`) is the input of all their people.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Codes = NDArray[np.int8]
 OTHER = -1  # code of X for groups outside the contrast
 
 _SUMS = ("n", "sum_y", "sum_yy")
-_OPTIONAL = ("cluster", "p_z", "p_rz", "p_brz", "p_contrast")
+_VALUES = ("z_values", "r_values", "b_values")
+_OPTIONAL = ("cluster", "p_z", "p_rz", "p_brz", "p_contrast", *_VALUES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,9 @@ class PathData:
     p_z, p_rz, p_brz  (C,) or None: known P(x1 | ., X in {x1, x0}) given Z; R, Z; B, R, Z, in
              the weighted population. Used when the options ask for known propensities.
     p_contrast  (C,) or None: known P(X in {x1, x0} | Z). None: fitted where other groups exist.
+    z_values, r_values, b_values  (C, m) float64 or None: numbers whose bins are the last m of the
+             k columns of z, r, b, in the same order. Nuisances then see the numbers as well as
+             their bins; none (m = 0) is None.
 
     Raises InputError naming the array that is wrong.
     """
@@ -62,6 +67,9 @@ class PathData:
     p_rz: Floats | None = None
     p_brz: Floats | None = None
     p_contrast: Floats | None = None
+    z_values: Floats | None = None
+    r_values: Floats | None = None
+    b_values: Floats | None = None
 
     def __post_init__(self) -> None:
         x = _whole("x", self.x, 1)
@@ -87,13 +95,25 @@ class PathData:
             raise _bad("sum_yy", "is below sum_y^2 / n", "Sum the squares of the same scores.")
         if self.cluster is not None:
             object.__setattr__(self, "cluster", _whole("cluster", self.cluster, 1, cells))
-        for name in _OPTIONAL[1:]:
+        for name in ("p_z", "p_rz", "p_brz", "p_contrast"):
             if (given := getattr(self, name)) is None:
                 continue
             p = _number(name, given, cells)
             if (p < 0).any() or (p > 1).any():
                 raise _bad(name, "holds a probability outside [0, 1]", "Correct these cells.")
             object.__setattr__(self, name, p)
+        for name in _VALUES:
+            if (given := getattr(self, name)) is None:
+                continue
+            many = _number(name, given, cells, dim=2) + 0.0  # -0.0 is 0.0 in a key
+            codes = getattr(self, name[0]).shape[1]
+            if many.shape[1] > codes:
+                raise _bad(
+                    name,
+                    f"has {many.shape[1]} columns where {name[0]} has {codes}",
+                    f"Give the bins of every number as the last columns of {name[0]}.",
+                )
+            object.__setattr__(self, name, many if many.shape[1] else None)
 
     def __len__(self) -> int:
         return len(self.x)
@@ -144,6 +164,9 @@ class PathData:
         p_rz: ArrayLike | None = None,
         p_brz: ArrayLike | None = None,
         p_contrast: ArrayLike | None = None,
+        z_values: ArrayLike | None = None,
+        r_values: ArrayLike | None = None,
+        b_values: ArrayLike | None = None,
         cells: bool = True,
     ) -> PathData:
         """From one row per person: y (N,), fold (N,) or (N, K), the rest as in the class.
@@ -152,13 +175,15 @@ class PathData:
         """
         score = np.asarray(y)
         rows = len(score)
-        given = dict(zip(_OPTIONAL, (cluster, p_z, p_rz, p_brz, p_contrast), strict=True))
+        given = (cluster, p_z, p_rz, p_brz, p_contrast)
+        numbers = [None if v is None else _columns(v, rows) for v in (z_values, r_values, b_values)]
+        optional = dict(zip(_OPTIONAL, (*given, *numbers), strict=True))
         data = cls(
             x=_array(x), z=_columns(z, rows), r=_columns(r, rows), b=_columns(b, rows),
             n=np.ones(rows, dtype=np.int64), w=np.ones(rows) if w is None else _array(w),
             sum_y=_number("y", score, rows), sum_yy=_number("y", score, rows) ** 2,
             fold=_columns(fold, rows),
-            **{name: None if v is None else _array(v) for name, v in given.items()},
+            **{name: None if v is None else _array(v) for name, v in optional.items()},
         )  # fmt: skip
         return data.grouped() if cells else data
 
@@ -222,14 +247,14 @@ def _shape(name: str, array: NDArray[Any], dim: int, cells: int | None) -> None:
         raise _bad(name, f"has {len(array)} cells where x has {cells}", "Give one per cell.")
 
 
-def _number(name: str, values: ArrayLike, cells: int) -> Floats:
+def _number(name: str, values: ArrayLike, cells: int, dim: int = 1) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise _bad(name, "holds a value that is no number", "Correct these cells.") from None
-    _shape(name, array, 1, cells)
+    _shape(name, array, dim, cells)
     if not np.isfinite(array).all():
-        first = int(np.flatnonzero(~np.isfinite(array))[0])
+        first = int(np.argwhere(~np.isfinite(array))[0, 0])
         raise _bad(name, f"is not finite at index {first}", "Leave such people out and count them.")
     return array
 

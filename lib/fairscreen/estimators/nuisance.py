@@ -1,71 +1,21 @@
 """Nuisances of the path-specific effects, cross-fitted: P(X|.) and the sequential regressions.
 
 A learner sees sums over the distinct values ("levels") of its features, never rows: fits cost what
-the number of levels costs. The saturated learner predicts each level by its own mean, shrunk
-toward a main-effects GLM by weight tau^2 / (tau^2 + s^2/n); tau^2, the variance of what the GLM
-misses, is estimated by moments. Levels without training data take the GLM.
+the number of levels costs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
-from fairscreen.estimators.data import Floats, Ints, PathData, totals
+from fairscreen.estimators.data import Floats, PathData, totals
+from fairscreen.estimators.features import Features, Sums
 
 Mask = NDArray[np.bool_]
-
-# Ridge penalty of a main effect, in people: a level with n people is shrunk by about 1/(1 + n/2).
-_RIDGE = 0.5
-# The within-cell variance borrows this many degrees of freedom from the GLM's residuals, so that
-# it exists (and tau^2 is then about 0) where hardly two people share a cell.
-_PRIOR_DF = 2.0
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """Distinct rows of some code columns: levels (U, k), and the level of each cell (C,)."""
-
-    levels: Ints
-    at: Ints
-
-    @classmethod
-    def of(cls, *codes: Ints) -> Features:
-        joined = np.concatenate(codes, axis=1)
-        if joined.shape[1] == 0:
-            return cls(np.zeros((1, 0), dtype=np.int64), np.zeros(len(joined), dtype=np.int64))
-        levels, at = np.unique(joined, axis=0, return_inverse=True)
-        return cls(levels, at.reshape(-1))
-
-    @cached_property
-    def design(self) -> Floats:
-        """(U, 1 + p): intercept and one indicator per code. All codes stay: the ridge identifies
-        them, and no result depends on a choice of reference."""
-        columns = [np.ones((len(self.levels), 1))]
-        for column in self.levels.T:
-            codes = np.unique(column)
-            if len(codes) > 1:
-                columns.append((column[:, None] == codes).astype(np.float64))
-        return np.concatenate(columns, axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Training sums per level (U,): of w, w^2, w y and w y^2 over people.
-
-    held: the same sums of people held out, where a learner is to be tuned.
-    """
-
-    w: Floats
-    ww: Floats
-    y: Floats
-    yy: Floats
-    held: Sums | None = None
 
 
 class Learner(Protocol):
@@ -74,138 +24,6 @@ class Learner(Protocol):
     def mean(self, name: str, features: Features, sums: Sums) -> Floats: ...
 
     def probability(self, name: str, features: Features, sums: Sums) -> Floats: ...
-
-
-@dataclass(frozen=True)
-class Saturated:
-    """Cell means shrunk toward a main-effects GLM; `shrink=False` keeps the plain cell means
-    (the GLM then only fills empty cells)."""
-
-    shrink: bool = True
-
-    def mean(self, name: str, features: Features, sums: Sums) -> Floats:
-        """Gaussian main effects with a small ridge, by level."""
-        seen = sums.w > 0
-        scale = float(
-            sums.w.sum() / sums.ww.sum()
-        )  # weights count people: total = effective number
-        weight = sums.w * scale
-        centre = float(sums.y.sum() / sums.w.sum())
-        y = (sums.y - centre * sums.w) * scale
-        yy = (sums.yy - 2 * centre * sums.y + centre**2 * sums.w) * scale
-        design = features.design
-        inverse = _inverse(design, weight)
-        glm: Floats = design @ (inverse @ (design.T @ y))
-        own: Floats = np.divide(y, weight, out=glm.copy(), where=seen)
-        if not self.shrink:
-            return centre + own
-        leverage = weight * _quadratic(design, inverse)
-        repeat = sums.ww[seen] / sums.w[seen] * scale  # 1 where nobody carries a weight
-        within = np.maximum(yy[seen] - y[seen] ** 2 / weight[seen], 0.0).sum()
-        within_df = (weight[seen] - repeat).sum()
-        residual = np.maximum(yy - 2 * glm * y + weight * glm**2, 0.0).sum()
-        residual /= max(weight.sum() - leverage.sum(), 1.0)
-        noise = (within + _PRIOR_DF * residual) / (within_df + _PRIOR_DF)
-        mix = np.zeros(len(weight))
-        mix[seen] = _signal_share(
-            gap=(own - glm)[seen],
-            weight=weight[seen],
-            repeat=repeat,
-            leverage=leverage[seen],
-            noise=np.full(int(seen.sum()), noise),
-            signal=np.ones(int(seen.sum())),
-        )
-        return centre + glm + mix * (own - glm)
-
-    def probability(self, name: str, features: Features, sums: Sums) -> Floats:
-        """Logistic main effects with a small ridge; tau^2 is a multiple of p (1 - p), so the
-        shrunk mean is that of a beta-binomial model and stays inside (0, 1)."""
-        seen = sums.w > 0
-        scale = float(sums.w.sum() / sums.ww.sum())
-        weight = sums.w * scale
-        y = sums.y * scale
-        glm, inverse = _logistic(features.design, weight, y)
-        own: Floats = np.divide(y, weight, out=glm.copy(), where=seen)
-        if not self.shrink:
-            return own
-        spread = glm * (1 - glm)
-        leverage = weight * spread * _quadratic(features.design, inverse)
-        repeat = sums.ww[seen] / sums.w[seen] * scale
-        mix = np.zeros(len(weight))
-        mix[seen] = _signal_share(
-            gap=(own - glm)[seen],
-            weight=weight[seen],
-            repeat=repeat,
-            leverage=leverage[seen],
-            noise=spread[seen],
-            signal=spread[seen],
-        )
-        return glm + mix * (own - glm)
-
-
-def _signal_share(
-    *, gap: Floats, weight: Floats, repeat: Floats, leverage: Floats, noise: Floats, signal: Floats
-) -> Floats:
-    """tau^2 / (tau^2 + s^2/n) per seen level, with tau^2 = rho * signal and s^2 = `noise`.
-
-    rho by moments (DerSimonian and Laird 1986, with the leverages of the fitted GLM):
-    E[sum w gap^2] = sum (1 - h) (noise * repeat + rho * signal * w), s^2/n = noise repeat / w.
-    """
-    free = np.clip(1 - leverage, 0.0, 1.0)
-    excess = float((weight * gap**2).sum() - (free * noise * repeat).sum())
-    scale = float((free * signal * weight).sum())
-    if excess <= 0 or scale <= 0:
-        return np.zeros(len(gap))
-    between = excess / scale * signal
-    # Where both are 0 (a score without noise on a cell the GLM fits exactly), own = glm anyway.
-    share: Floats = between / np.maximum(between + noise * repeat / weight, np.finfo(float).tiny)
-    return share
-
-
-def _penalty(design: Floats) -> Floats:
-    penalty = np.full(design.shape[1], _RIDGE)
-    penalty[0] = 0.0  # the intercept is free, so shifting Y shifts every prediction
-    return np.diag(penalty)
-
-
-def _quadratic(design: Floats, inverse: Floats) -> Floats:
-    """x' A x per row x of the design (U,)."""
-    out: Floats = ((design @ inverse) * design).sum(axis=1)
-    return out
-
-
-def _inverse(design: Floats, weight: Floats) -> Floats:
-    hessian = (design * weight[:, None]).T @ design + _penalty(design)
-    return np.asarray(np.linalg.inv(hessian), dtype=np.float64)
-
-
-def _logistic(design: Floats, weight: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Ridge-logistic fit by Newton's method: predictions (U,) and the inverse Hessian (p, p)."""
-    beta = np.zeros(design.shape[1])
-    mean = float(np.clip(y.sum() / weight.sum(), 1e-6, 1 - 1e-6))
-    beta[0] = logit(mean)
-    penalty = _penalty(design)
-
-    def loss(at: Floats) -> float:
-        eta = design @ at
-        fit = weight @ np.logaddexp(0.0, eta) - y @ eta
-        return float(fit + at @ penalty @ at / 2)
-
-    current = loss(beta)
-    for _ in range(50):
-        p = expit(design @ beta)
-        spread = np.maximum(weight * p * (1 - p), 1e-12)
-        gradient = design.T @ (y - weight * p) - penalty @ beta
-        step = np.linalg.solve((design * spread[:, None]).T @ design + penalty, gradient)
-        size = 1.0
-        while size > 1e-4 and loss(beta + size * step) > current + 1e-12 * abs(current):
-            size /= 2
-        beta = beta + size * step
-        current = loss(beta)
-        if np.abs(step).max() < 1e-11:
-            break
-    p = expit(design @ beta)
-    return p, _inverse(design, np.maximum(weight * p * (1 - p), 1e-12))
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +68,7 @@ class Problem:
 
     @classmethod
     def of(cls, data: PathData) -> Problem:
-        z, r, b = data.z, data.r, data.b
+        z, r, b = (data.z, data.z_values), (data.r, data.r_values), (data.b, data.b_values)
         return cls(data, Features.of(z), Features.of(z, r), Features.of(z, r, b))
 
     def sums(self, features: Features, rows: Mask, y: Floats, yy: Floats) -> Sums:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import Codes, Floats, PathData
 from fairscreen.estimators.influence import bootstrap_intervals, influence, normal_intervals
-from fairscreen.estimators.nuisance import Learner, Nuisances, Problem, Saturated, cross_fit
+from fairscreen.estimators.nuisance import Learner, Nuisances, Problem, cross_fit
 from fairscreen.estimators.overlap import clipped_share, impossible, overlap_row
 from fairscreen.estimators.results import (
     CONTRASTS,
@@ -30,6 +30,7 @@ from fairscreen.estimators.results import (
     PathResult,
     Status,
 )
+from fairscreen.estimators.saturated import Saturated
 
 # A clip at which an effect moves by over half its error is flagged.
 FLAG_CLIP = 0.01

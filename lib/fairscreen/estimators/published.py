@@ -17,7 +17,7 @@ from fairscreen import random
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import Floats, PathData
 from fairscreen.estimators.influence import influence
-from fairscreen.estimators.nuisance import Learner, Problem, Saturated, cross_fit
+from fairscreen.estimators.nuisance import Learner, Problem, cross_fit
 from fairscreen.estimators.overlap import impossible
 from fairscreen.estimators.path_specific import (
     PathOptions,
@@ -25,6 +25,7 @@ from fairscreen.estimators.path_specific import (
     path_effects,
 )
 from fairscreen.estimators.results import CONTRASTS, EFFECTS, Effect
+from fairscreen.estimators.saturated import Saturated
 
 
 def published_bootstrap(
