@@ -19,9 +19,6 @@ from fairscreen.estimators.data import Floats, Ints
 # Knots of the natural cubic spline of a number, as quantiles of its score. Four columns bend
 # where a line misses; beyond the outer knots the spline is straight, so tails stay tame.
 KNOTS = (0.05, 0.275, 0.5, 0.725, 0.95)
-# A number is a column of its own where its spline leaves this share of its standard deviation: less
-# is the noise of ranks.
-_NEW = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,22 +119,18 @@ def curves(values: Floats) -> Floats:
     """(U, p): columns in which a smooth curve of a number (U,) is linear.
 
     A natural cubic spline (Hastie, Tibshirani, Friedman, The Elements of Statistical Learning, eq.
-    5.4-5.5) of the number's normal score, so that no outlier steers it; then the number itself,
-    held at Tukey's outer fences, where the spline does not say it already. Each column is
+    5.4-5.5) of the number's normal score (Blom 1958), so that no outlier steers it and any
+    increasing transform of the number (income, log income) gives the same. Each column is
     standardised and free of those before it: the ridge treats them alike.
     """
     score = np.asarray(ndtri((rankdata(values) - 0.375) / (len(values) + 0.25)), dtype=np.float64)
-    low, high = np.quantile(values, [0.25, 0.75])
-    fence = 3 * (high - low)
-    columns = [(column, 1e-6) for column in _spline(score)]
-    columns.append((np.clip(values, low - fence, high + fence), _NEW))
     found: list[Floats] = []
-    for column, least in columns:
+    for column in _spline(score):
         left = column - column.mean()
         size = np.sqrt((left**2).mean())
         for before in found:
             left = left - (left * before).mean() * before
-        if (sd := np.sqrt((left**2).mean())) > least * size:
+        if (sd := np.sqrt((left**2).mean())) > 1e-6 * size:
             found.append(left / sd)
     return np.stack(found, axis=1) if found else np.zeros((len(values), 0))
 
