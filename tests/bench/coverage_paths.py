@@ -1,4 +1,4 @@
-"""Coverage of the path-specific intervals in designs whose truth is known by enumeration.
+"""Coverage of the path-specific intervals in designs whose truth is known exactly.
 
 Run: python tests/bench/coverage_paths.py [--n 400 2000] [--sims 400] [--designs demo binary]
 Prints one row per design, n and effect: the truth, bias, RMSE, mean standard error, coverage of
@@ -62,6 +62,31 @@ class Design:
         y = rng.random(n) < mean if self.sd is None else rng.normal(mean, self.sd)
         return PathData.from_rows(
             x=x, z=self.z[z], r=self.r[r], b=self.b[b], y=y.astype(float),
+            fold=rng.integers(0, folds, size=(n, repeats)),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Linear:
+    """X -> R 0.5, X -> B 0.6, R -> B 0.5, Y = 50 + 2X + 1.5R + 3B, all noises standard normal; Z
+    is noise. R and B enter as numbers beside their quintiles, as in `fairscreen analyze paths`."""
+
+    name: str = "linear_continuous"
+
+    def truth(self) -> A:
+        """TE, NDE, NIE, BIE, RIE."""
+        return np.array([5.3, 2.0, 3.3, 1.8, 1.5])
+
+    def sample(self, n: int, rng: np.random.Generator, folds: int, repeats: int) -> PathData:
+        def quintile(v: A) -> NDArray[np.int64]:
+            return np.searchsorted(np.quantile(v, [0.2, 0.4, 0.6, 0.8]), v, side="right")
+
+        x = rng.integers(0, 2, n)
+        r = 0.5 * x + rng.normal(size=n)
+        b = 0.6 * x + 0.5 * r + rng.normal(size=n)
+        return PathData.from_rows(
+            x=x, z=rng.integers(0, 3, n), r=quintile(r), b=quintile(b), r_values=r, b_values=b,
+            y=50 + 2 * x + 1.5 * r + 3 * b + rng.normal(size=n),
             fold=rng.integers(0, folds, size=(n, repeats)),
         )  # fmt: skip
 
@@ -151,7 +176,7 @@ def logistic() -> Design:
     return Design(**{**d.__dict__, "mean": expit((d.mean - 58) / 3), "sd": None})
 
 
-DESIGNS: dict[str, Callable[[], Design]] = {
+DESIGNS: dict[str, Callable[[], Design | Linear]] = {
     "binary": binary,
     "demo": demo,
     "demo_mild": lambda: demo("demo_mild", own_name=0.55, other_name=0.2),
@@ -160,10 +185,11 @@ DESIGNS: dict[str, Callable[[], Design]] = {
     "cancellation": lambda: demo("cancellation", direct=-1.5, signs=(-0.5, 1.0)),
     "null": null,
     "bernoulli": logistic,
+    "linear_continuous": Linear,
 }
 
 
-def study(design: Design, n: int, sims: int, options: PathOptions, repeats: int) -> None:
+def study(design: Design | Linear, n: int, sims: int, options: PathOptions, repeats: int) -> None:
     truth = design.truth()
     estimates, errors, computed = np.zeros((3, sims, 5))
     start = time.perf_counter()
@@ -183,7 +209,7 @@ def study(design: Design, n: int, sims: int, options: PathOptions, repeats: int)
         passing = f"{inside[ok, j].mean():8.1%}" if ok.any() else f"{'none':>8}"
         off = estimates[:, j] - truth[j]
         print(
-            f"{design.name:<13}{n:>6} {effect:<5}{truth[j]:>9.4f}{off.mean():>9.4f}"
+            f"{design.name:<18}{n:>6} {effect:<5}{truth[j]:>9.4f}{off.mean():>9.4f}"
             f"{np.sqrt((off**2).mean()):>9.4f}{errors[:, j].mean():>9.4f}"
             f"{inside[:, j].mean():>8.1%}{passing}{ok.mean():>8.1%}",
             flush=True,
@@ -204,7 +230,7 @@ def main() -> None:
         learner=given.learner, bootstrap_draws=0, sensitivity_clips=(), normalize=given.normalize
     )
     print(
-        f"{'design':<13}{'n':>6} {'eff.':<5}{'truth':>9}{'bias':>9}{'rmse':>9}{'mean se':>9}"
+        f"{'design':<18}{'n':>6} {'eff.':<5}{'truth':>9}{'bias':>9}{'rmse':>9}{'mean se':>9}"
         f"{'cover':>8}{'passing':>8}{'pass':>8}"
     )
     for name in given.designs:

@@ -150,6 +150,17 @@ def test_numbers_with_many_values_are_binned_and_the_effect_said(people) -> None
     assert finer["TE"]["family"] is None
 
 
+def test_trees_take_numbers_without_bins(people) -> None:
+    frame = people.head(200).assign(years=lambda d: np.arange(200) * 0.37 % 11)
+    options = {**ROLES, "z": ["years"], "repeats": 1, "bootstrap_draws": 0, "learner": "xgboost"}
+    result = analyze_paths(frame, **options, folds=2, bins=3)
+    assert result["notes"][0] == (
+        "Numbers with more than 20 distinct values enter the trees as they are, without bins: "
+        "years."
+    )
+    assert "eif_bins_6" not in {r["method"] for r in result["rows"]}
+
+
 def test_copies_in_clusters_change_no_estimate_and_hardly_an_error(people) -> None:
     frame = people.head(1_000).assign(person=lambda d: [f"p{i}" for i in range(len(d))])
     options = {**ROLES, "cluster": "person", "repeats": 1, "bootstrap_draws": 0}

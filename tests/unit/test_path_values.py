@@ -106,6 +106,14 @@ def test_trees_split_on_the_numbers() -> None:
     assert off(fit(trees(), data(sample(3), values=False)), LINEAR)["NDE"] > 4
 
 
+def test_trees_do_not_see_the_bins() -> None:
+    one = data(people(4, 1_000, linear))
+    coarse = dataclasses.replace(one, r=one.r // 3, b=one.b // 2)
+    a, b = fit(trees(), one), fit(trees(), coarse)
+    for name in EFFECTS:
+        assert b.effects[name].estimate == pytest.approx(a.effects[name].estimate, abs=1e-4)
+
+
 def test_a_file_gives_the_truth_and_more_bins_hardly_move_it() -> None:
     frame = sample(3).assign(x=lambda d: np.where(d["x"] == 1, "a", "b"))
     result = analyze_paths(
