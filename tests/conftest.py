@@ -17,7 +17,17 @@ settings.load_profile("fairscreen")
 def spark() -> Iterator[object]:
     from fairscreen.session import get_session
 
-    session = get_session(cores=2, shuffle_partitions=2, memory="2g")
+    # Thousands of tiny queries: the JVM's second compiler and generated code never pay back.
+    session = get_session(
+        cores=2,
+        shuffle_partitions=2,
+        memory="2g",
+        java_options="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        conf={
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        },
+    )
     yield session
     session.stop()
 

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.logger import PySparkLogger
@@ -30,9 +31,16 @@ def jars_folder() -> Path:
 
 
 def get_session(
-    *, cores: int = 2, shuffle_partitions: int | None = None, memory: str = "4g"
+    *,
+    cores: int = 2,
+    shuffle_partitions: int | None = None,
+    memory: str = "4g",
+    java_options: str = "",
+    conf: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """The running session, or a new local one with Delta (UTC, `local[cores]`).
+
+    java_options, conf: more options of a new local session's JVM and of Spark.
 
     Raises MissingPartError where Java 17 or 21, or Delta's jars, are not there.
     """
@@ -63,10 +71,12 @@ def get_session(
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC -Dlog4j2.configurationFile={quiet}",
+        "spark.driver.extraJavaOptions": (
+            f"-Duser.timezone=UTC -Dlog4j2.configurationFile={quiet} {java_options}".rstrip()
+        ),
         "spark.sql.warehouse.dir": str(Path(os.environ.get("TMPDIR", "/tmp")) / "fairscreen-spark"),
     }
-    for key, value in options.items():
+    for key, value in {**options, **(conf or {})}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")  # PySpark resets the level when it starts

@@ -36,6 +36,7 @@ TITLES = {
     "selection_rate_ratio": "Ratio of the shares scored above the median",
     "share_tied": "Share of all assessed exactly at the median",
 }
+MIXES_JOBS = "mixes_differences_between_jobs"
 _PHOTO_NDE = "Direct effect"
 _METHOD_TITLES = {
     "at_or_above_median": "Share scored at or above the median of all assessed",
@@ -211,6 +212,10 @@ def _outcome_rows(
             # Above 1 the ratio x0 / x1 favors x0; impact ratio and ties favor nobody.
             log = item["method"] == "log_ratio"
             row["favors_when_positive"] = f"{contrast.x0_label} (above 1)" if log else None
+        if case.pooled and len(context.cfg.population.jobs) > 1 and row["status"] == "ok":
+            # Men and women hold different jobs: a pooled gap is not one within any of them.
+            row["status"] = "flagged"
+            row["reason"] = "; ".join(filter(None, (row["reason"], MIXES_JOBS)))
         rows.append(row)
     return rows
 

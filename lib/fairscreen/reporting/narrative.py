@@ -7,6 +7,7 @@ within the margin that the audit chose beforehand (Config.estimation.equivalence
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -129,7 +130,7 @@ def effect_sentence(cfg: Config, row: Row) -> str:
     """One effect: its title, number, interval, whom it favors, and how to read it."""
     title = title_of(row)
     if number(row["estimate"]) is None:
-        return f"{title}: not computable ({words(row['reason'])})."
+        return f"{title}: not computable ({plain_reason(row['reason'])})."
     percent = f"{100 * cfg.estimation.level:g}%"
     whom = favored(cfg, row)
     text = f"{title}: {signed(float(row['estimate']))} points"
@@ -141,6 +142,33 @@ def effect_sentence(cfg: Config, row: Row) -> str:
     photo = row["estimand"] == "NDE" and "grouped" not in title
     beside = "" if photo else BESIDE.get(str(row["estimand"]), "")
     return f"{text} {beside}".rstrip()
+
+
+_EFFECTIVE = re.compile(r"effective n ([\d.]+) < ([\d.]+)")
+_UNIT = re.compile(r"one unit holds ([\d.]+%) > ([\d.]+%) of the weight")
+
+
+def plain_reason(reason: Any) -> str:
+    """An overlap reason for somebody who does not know weight sets; the tables keep the exact one.
+
+    Of several broken rules it tells the worst one of the first kind found.
+    """
+    text = str(reason)
+    if not text.startswith("overlap:"):
+        return str(words(reason))
+    if found := _EFFECTIVE.findall(text):
+        least, needed = min(found, key=lambda pair: float(pair[0]))
+        return (
+            f"too few comparable applicants: the number rests on the equivalent of {least} of "
+            f"them, {needed} are asked for"
+        )
+    if found := _UNIT.findall(text):
+        most, allowed = max(found, key=lambda pair: float(pair[0].rstrip("%")))
+        return (
+            f"too few comparable applicants: one of them alone would carry {most} of the weight, "
+            f"{allowed} is the most allowed"
+        )
+    return "too few comparable applicants in the two groups"
 
 
 def jobs_sentence(cfg: Config, rows: Sequence[Row]) -> str:
@@ -187,8 +215,12 @@ def holm_sentence(cfg: Config, rows: Sequence[Row]) -> str:
 
 
 def ratio_sentence(cfg: Config, rows: Sequence[Row]) -> str:
-    """The four-fifths rule over one contrast; rows: estimand selection_rate_ratio, any method."""
+    """The four-fifths rule over one contrast; rows: estimand selection_rate_ratio, any method.
+
+    By job where there are jobs: pooled rates mix differences between jobs with those within.
+    """
     impact = [r for r in rows if r["method"] == "four_fifths"] or list(rows)
+    impact = [r for r in impact if "job=" in str(r["slice"])] or impact
     known = [(r, float(r["estimate"])) for r in impact if number(r["estimate"]) is not None]
     if not known:
         return ""
