@@ -227,6 +227,9 @@ HEADER = text([person()]).splitlines()[0]
 LATIN = text([person(), person(SPORDER="02")]).encode().replace(b",02,", b",\xe92,")
 FAR = text([person(NAPCSP="ok"), person(SPORDER="02", NAPCSP="caf#")]).encode()
 
+BROAD = "x" * 200_000
+CR = "holds a carriage return (CR) inside the line; lines must end in LF or CRLF, not in CR alone"
+
 BAD: dict[str, tuple[Callable[[Path], Path], str]] = {
     "no such file": (lambda d: d / "a.zip", "FILE: does not exist. Check the path; give the "
                      "Bureau's zip."),
@@ -240,6 +243,23 @@ BAD: dict[str, tuple[Callable[[Path], Path], str]] = {
     "encrypted": (_encrypted, f"FILE, psam_p56.csv: is encrypted. {OFFICIAL}"),
     "no CSV": (csv_with(b"%PDF", "README.pdf"), f"FILE: holds no CSV file. {OFFICIAL}"),
     "empty": (csv_with(""), f"FILE, psam_p56.csv: is empty. {OFFICIAL}"),
+    "blank lines only": (csv_with("\n \n\n"), f"FILE, psam_p56.csv: is empty. {OFFICIAL}"),
+    "blank lines first": (csv_with("\n \n" + text([person()])), "FILE, psam_p56.csv, line 1: is "
+                          "blank; the header must stand there, and the first text is in line 3. "
+                          f"{OFFICIAL}"),
+    "CR alone": (csv_with(text([person()], end="\r")), f"FILE, psam_p56.csv, line 1: {CR}. "
+                 f"{OFFICIAL}"),
+    "CR alone, long": (csv_with(text([person()] * 4000, end="\r")), "FILE, psam_p56.csv, line 1: "
+                       f"{CR}. {OFFICIAL}"),
+    "CR alone below the header": (csv_with(f"{HEADER}\n{ROW}\r{ROW}\r"), "FILE, psam_p56.csv, "
+                                  f"line 2: {CR}. {OFFICIAL}"),
+    "CR in a bad line": (csv_with(f"{HEADER}\n{ROW}\n{ROW[:-1]}\r,1\n"), "FILE, psam_p56.csv, "
+                         f"line 3: {CR}. {OFFICIAL}"),
+    "200 kB in a field": (people(NAPCSP=BROAD), "FILE, psam_p56.csv, line 2: cannot be split into "
+                          f"fields: field larger than field limit (131072). {OFFICIAL}"),
+    "200 kB in a bad line": (csv_with(f'{HEADER}\n{ROW}\n"{BROAD}"\n'), "FILE, psam_p56.csv, line "
+                             "3: cannot be split into fields: field larger than field limit "
+                             f"(131072). {OFFICIAL}"),
     "header only": (csv_with(HEADER + "\n\n"), "FILE, psam_p56.csv: holds a header and no people. "
                     "Give a complete person file."),
     "missing column": (people(SCHL=None), "FILE, psam_p56.csv: column SCHL is missing. "

@@ -178,6 +178,10 @@ def test_compare_where_an_error_cannot_be_computed(tmp_path: Path) -> None:
             f"FILE, line 2: has 2 fields, the header has 3. {REMEDY}",
         ),
         (
+            b"st,characteristic,pums_est_18\n56," + b"T" * 200_000 + b",1\n",
+            "FILE: cannot be split into fields: field larger than field limit (131072). " + REMEDY,
+        ),
+        (
             b"st,characteristic,pums_est_17\n56,Total population,100\n",
             f"FILE: holds none of the states given, for 2018. {REMEDY}",
         ),

@@ -218,6 +218,11 @@ def test_any_surnames_come_back_as_they_were_written(people: dict[str, list[floa
         (["LEE,1,9,1,1,1,1,1,1,1,1", "LEE,2,8,1,1,1,1,1,1,1,1"],
          "line 3: surname LEE stands there twice."),
         ([",1,9,1,1,1,1,1,1,1,1"], "line 2: a row without a surname."),
+        (["LEE,1,9,1,1,1,1,1,1,1,1\rPOE,1,9,1,1,1,1,1,1,1,1"],
+         "line 2: holds a carriage return (CR) inside the line; lines must end in LF or CRLF, not "
+         "in CR alone."),
+        (["LEE,1,9,1,1,1,1,1,1,1,1", "P" * 200_000 + ",1,9,1,1,1,1,1,1,1,1"],
+         "line 3: cannot be split into fields: field larger than field limit (131072)."),
     ],
 )  # fmt: skip
 def test_a_bad_surname_row_is_named(lines: list[str], message: str):

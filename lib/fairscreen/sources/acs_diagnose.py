@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from fairscreen.errors import InputError
 from fairscreen.sources import archive
 from fairscreen.sources.acs_layout import CODES, INT32, NUMBERS, REPLICATES, Code, serial_year
-from fairscreen.sources.acs_reader import MAX_LINE, OFFICIAL, Member, year_fits
+from fairscreen.sources.acs_lines import MAX_LINE, OFFICIAL, fields, too_long
+from fairscreen.sources.acs_reader import Member, year_fits
 
 _REWRITTEN = (
     "A spreadsheet has rewritten this file. Give the zip as the Census Bureau ships it, "
@@ -35,14 +35,17 @@ def diagnose(member: Member, cause: str) -> InputError:
 def _line(member: Member, raw: bytes, number: int) -> InputError | None:
     where = f"{member.where}, line {number}"
     if len(raw) == MAX_LINE:
-        return InputError(where, "is longer than a megabyte; this is no person file", OFFICIAL)
+        return too_long(raw, where)
     try:
         text = raw.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         return InputError(where, f"byte {error.start + 1} is not UTF-8", OFFICIAL)
     if not text:
         return None
-    row = next(csv.reader([text])) if '"' in text else text.split(",")
+    try:
+        row = fields(text, where) if '"' in text or "\r" in text else text.split(",")
+    except InputError as error:
+        return error
     if len(row) != len(member.columns):
         problem = f"has {len(row)} fields, the header has {len(member.columns)}"
         return InputError(where, problem, "Repair or remove the line, or download the file again.")

@@ -7,7 +7,6 @@ second time, slowly, by `acs_diagnose`, which finds the line and the column.
 from __future__ import annotations
 
 import codecs
-import csv
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -33,9 +32,8 @@ from fairscreen.sources.acs_layout import (
     person_keys,
     serial_year,
 )
+from fairscreen.sources.acs_lines import OFFICIAL, fields, next_line
 
-OFFICIAL = "Give the person zip as the Census Bureau ships it (such as csv_pwy.zip)."
-MAX_LINE = 1 << 20
 _BLOCK = 4 << 20
 
 
@@ -129,10 +127,10 @@ def _inspect_member(
     path: str, name: str, stream: IO[bytes], size: int, vintage: int | None
 ) -> Member:
     where = f"{path}, {name}"
-    header = _text(stream, where, 1).removeprefix("\ufeff")
-    columns = tuple(c.strip().upper() for c in next(csv.reader([header]), []))
+    header = next_line(stream, where, 1).removeprefix("\ufeff")
     if not header.strip():
-        raise InputError(where, "is empty", OFFICIAL)
+        raise _no_header(where, stream)
+    columns = tuple(c.strip().upper() for c in fields(header, f"{where}, line 1"))
     if len(columns) == 1:
         other = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
         for mark, words in other.items():
@@ -143,11 +141,11 @@ def _inspect_member(
     line, number = "", 1
     while not line.strip():
         number += 1
-        line = _text(stream, where, number)
+        line = next_line(stream, where, number)
         if not line:
             problem = "holds a header and no people"
             raise InputError(where, problem, "Give a complete person file.")
-    row = next(csv.reader([line]))
+    row = fields(line, f"{where}, line {number}")
     serial = columns.index("SERIALNO")
     serialno = row[serial] if serial < len(row) else ""
     year = vintage or serial_year(serialno)
@@ -170,18 +168,16 @@ def _inspect_member(
     )
 
 
-def _text(stream: IO[bytes], where: str, number: int) -> str:
-    """The next line, decoded, without its end; "" at the end of the file (or an empty line)."""
-    raw = stream.readline(MAX_LINE)
-    if len(raw) == MAX_LINE:
-        problem = "is longer than a megabyte; this is no person file"
-        raise InputError(f"{where}, line {number}", problem, OFFICIAL)
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = f"byte {error.start + 1} is not UTF-8"
-        raise InputError(f"{where}, line {number}", problem, OFFICIAL) from None
-    return text if text.strip("\r\n") == "" else text.rstrip("\r\n")
+def _no_header(where: str, stream: IO[bytes]) -> InputError:
+    """Line 1 holds nothing: because the file does, or because blank lines stand on top."""
+    number, line = 1, "\n"
+    while line and not line.strip():
+        number += 1
+        line = next_line(stream, where, number)
+    if not line:
+        return InputError(where, "is empty", OFFICIAL)
+    problem = f"is blank; the header must stand there, and the first text is in line {number}"
+    return InputError(f"{where}, line 1", problem, OFFICIAL)
 
 
 def _check_header(where: str, name: str, columns: Sequence[str]) -> None:
@@ -243,13 +239,13 @@ def scan(member: Member) -> Scan:
     All columns are parsed, so that a fault anywhere is found here, before Spark starts: a task
     that fails fills the user's screen with stack traces whatever the error says.
     """
-    fields = member.names()
+    names = member.names()
     rows, states, keys = 0, set[str](), []
     with _diagnosed(member), _stream(member) as stream:
         tee = _Tee(stream)
         for batch in _parsed(member, tee, _columns(member)):
             _check_codes(member, batch)
-            serial, order, state = (batch.column(fields[f]) for f in KEY_FIELDS)
+            serial, order, state = (batch.column(names[f]) for f in KEY_FIELDS)
             keys.append(person_keys(serial, order))
             states.update(pc.unique(state).to_pylist())
             rows += batch.num_rows

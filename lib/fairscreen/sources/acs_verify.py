@@ -236,8 +236,11 @@ def compare(rows: Sequence[VerifyRow], official_csv: str | Path) -> list[Compari
     except OSError as error:
         problem = (error.strerror or "cannot be read").lower()
         raise InputError(where, problem, remedy) from None
-    lines = csv.reader(text.splitlines())
-    header = [c.strip().lower() for c in next(lines, [])]
+    try:
+        lines = list(csv.reader(text.splitlines()))
+    except csv.Error as error:
+        raise InputError(where, f"cannot be split into fields: {error}", remedy) from None
+    header = [c.strip().lower() for c in lines[0]] if lines else []
     columns = {
         i: (2000 + int(m.group(2)), _FIGURES[m.group(1)])
         for i, c in enumerate(header)
@@ -252,7 +255,7 @@ def compare(rows: Sequence[VerifyRow], official_csv: str | Path) -> list[Compari
     ours = {(r.vintage, r.state, _plain(r.characteristic)): r for r in rows}
     nation = {y for y in {r.vintage for r in rows} if _states(rows, y) == NATION}
     found = []
-    for number, line in enumerate(lines, start=2):
+    for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(header):
             if not "".join(line).strip():
                 continue

@@ -12,6 +12,10 @@ from typing import IO
 
 from fairscreen.errors import InputError
 
+# What is wrong with a text of which one "line" is many: a file with CR-only line ends.
+CARRIAGE_RETURN = (
+    "holds a carriage return (CR) inside the line; lines must end in LF or CRLF, not in CR alone"
+)
 _BLOCK = 1 << 20
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError)
 

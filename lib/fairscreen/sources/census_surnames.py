@@ -84,15 +84,22 @@ def _numbered(data: Iterable[bytes], where: str) -> Iterator[tuple[int, list[str
 
     def decoded() -> Iterator[str]:
         for number, line in enumerate(data, start=1):
+            at = f"{where}, line {number}"
             try:
-                yield line.decode("utf-8")
+                text = line.decode("utf-8")
             except UnicodeDecodeError:
-                at = f"{where}, line {number}"
                 raise InputError(at, "is not UTF-8 text", REMEDY) from None
+            if "\r" in text.rstrip("\r\n"):
+                raise InputError(at, archive.CARRIAGE_RETURN, REMEDY)
+            yield text
 
     lines = csv.reader(decoded())
-    for row in lines:
-        yield lines.line_num, row
+    try:
+        for row in lines:
+            yield lines.line_num, row
+    except csv.Error as error:
+        at = f"{where}, line {lines.line_num}"
+        raise InputError(at, f"cannot be split into fields: {error}", REMEDY) from None
 
 
 def _places(header: list[str], where: str) -> dict[str, int]:
