@@ -112,6 +112,11 @@ def test_padded_numbers_of_old_files(tmp_path: Path) -> None:
     assert (row["pwgtp"], row["age"], row["replicate_weights"][0]) == (48, 5, -12)
 
 
+def test_the_ends_of_the_ranges_are_legal(tmp_path: Path) -> None:
+    (row,) = read(zipped(tmp_path / "a.zip", person(PWGTP="0", AGEP="120", ST="72")))
+    assert (row["pwgtp"], row["age"], row["state"]) == (0, 120, "72")
+
+
 def test_vintage_given(tmp_path: Path) -> None:
     old = zipped(tmp_path / "old.zip", person(SERIALNO="0000012"))
     assert inspect(old, vintage=2014)[0].vintage == 2014
@@ -227,6 +232,7 @@ HEADER = text([person()]).splitlines()[0]
 LATIN = text([person(), person(SPORDER="02")]).encode().replace(b",02,", b",\xe92,")
 FAR = text([person(NAPCSP="ok"), person(SPORDER="02", NAPCSP="caf#")]).encode()
 
+STATE = "a two-digit FIPS code of a state, DC or Puerto Rico"
 BROAD = "x" * 200_000
 CR = "holds a carriage return (CR) inside the line; lines must end in LF or CRLF, not in CR alone"
 
@@ -298,13 +304,21 @@ BAD: dict[str, tuple[Callable[[Path], Path], str]] = {
                     f"3000000000 is too large for a weight or an age. {OFFICIAL}"),
     "negative age": (people(AGEP="-1"), "FILE, psam_p56.csv, line 2, column AGEP: -1 is below 0. "
                      f"{OFFICIAL}"),
+    "age above 120": (people({}, {"SPORDER": "02", "AGEP": "121"}), "FILE, psam_p56.csv, line 3, "
+                      f"column AGEP: 121 is above 120. {OFFICIAL}"),
+    "negative weight": (people(PWGTP="-4"), "FILE, psam_p56.csv, line 2, column PWGTP: -4 is below "
+                        f"0; only replicate weights may be. {OFFICIAL}"),
+    "no such state": (people({}, {"SPORDER": "02", "ST": "57"}), "FILE, psam_p56.csv, line 3, "
+                      f"column ST: '57' is not {STATE}. {OFFICIAL}"),
+    "no state": (people(ST=""), f"FILE, psam_p56.csv, line 2, column ST: is empty; it must be "
+                 f"{STATE}. {OFFICIAL}"),
     "short line": (csv_with(f"{HEADER}\n{ROW}\n{ROW.rsplit(',', 1)[0]}\n"), "FILE, psam_p56.csv, "
                    "line 3: has 93 fields, the header has 94. Repair or remove the line, or "
                    "download the file again."),
     "long line": (csv_with(f"{HEADER}\n{ROW},1\n"), "FILE, psam_p56.csv, line 2: has 95 fields, "
                   "the header has 94. Repair or remove the line, or download the file again."),
     "lost zeros, state": (people(ST="1"), "FILE, psam_p56.csv, line 2, column ST: '1' lost its "
-                          f"leading zeros (two digits). {SHEET}"),
+                          f"leading zeros ({STATE}). {SHEET}"),
     "lost zeros, person": (people(SPORDER="1"), "FILE, psam_p56.csv, line 2, column SPORDER: '1' "
                            f"lost its leading zeros (two digits). {SHEET}"),
     "lost zeros, job": (people({}, {"OCCP": "10", "SPORDER": "02"}), "FILE, psam_p56.csv, line 3, "

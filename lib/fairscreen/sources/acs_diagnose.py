@@ -6,7 +6,15 @@ from pathlib import Path
 
 from fairscreen.errors import InputError
 from fairscreen.sources import archive
-from fairscreen.sources.acs_layout import CODES, INT32, NUMBERS, REPLICATES, Code, serial_year
+from fairscreen.sources.acs_layout import (
+    CODES,
+    INT32,
+    NUMBERS,
+    RANGES,
+    REPLICATES,
+    Code,
+    serial_year,
+)
 from fairscreen.sources.acs_lines import MAX_LINE, OFFICIAL, fields, too_long
 from fairscreen.sources.acs_reader import Member, year_fits
 
@@ -85,6 +93,10 @@ def _bad_number(name: str, value: str) -> str | None:
         return f"'{value[:40]}' is not a whole number"
     if not INT32[0] <= int(value) <= INT32[1]:
         return f"{value[:40]} is too large for a weight or an age"
-    if name == "AGEP" and int(value) < 0:
-        return f"{value} is below 0"
+    least, most = RANGES.get(name, INT32)
+    if int(value) > most:
+        return f"{value} is above {most}"
+    if int(value) < least:
+        only = "; only replicate weights may be" if name == "PWGTP" else ""
+        return f"{value} is below {least}{only}"
     return None

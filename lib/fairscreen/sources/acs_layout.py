@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from fairscreen.population.geography import STATES
+
 REPLICATES = tuple(f"PWGTP{r}" for r in range(1, 81))
 INT32 = (-(2**31), 2**31 - 1)
 
@@ -72,7 +74,13 @@ CODES = (
         "the survey year, HU or GQ, and seven digits",
     ),
     _digits("sporder", "SPORDER", n=2, empty=False),
-    _digits("state", "ST", "STATE", n=2, empty=False),
+    Code(
+        "state",
+        ("ST", "STATE"),
+        "|".join(sorted({*STATES, "72"})),
+        "a two-digit FIPS code of a state, DC or Puerto Rico",
+        width=2,
+    ),
     _digits("puma", "PUMA", n=5),
     Code("sex", ("SEX",), "[12]", "1 or 2"),
     Code("rac1p", ("RAC1P",), "[1-9]", "1 to 9", empty=True),
@@ -84,6 +92,8 @@ CODES = (
 )
 KEY_FIELDS = ("serialno", "sporder", "state")
 NUMBERS = {"age": "AGEP", "pwgtp": "PWGTP"}
+# Least and greatest value. Only replicate weights may be negative; ages end at 99 in the files.
+RANGES = {"AGEP": (0, 120), "PWGTP": (0, INT32[1])}
 
 
 def serial_year(serialno: str) -> int | None:

@@ -27,6 +27,7 @@ from fairscreen.sources.acs_layout import (
     CODES,
     KEY_FIELDS,
     NUMBERS,
+    RANGES,
     REPLICATES,
     SCHEMA,
     person_keys,
@@ -328,8 +329,11 @@ def _check_codes(member: Member, batch: pa.RecordBatch) -> None:
     for name in (*NUMBERS.values(), *REPLICATES):
         if name in batch.schema.names and batch.column(name).null_count:
             raise RefusedError(name)
-    if "AGEP" in batch.schema.names and pc.min(batch.column("AGEP")).as_py() < 0:
-        raise RefusedError("AGEP")
+    for name, (least, most) in RANGES.items():
+        if name in batch.schema.names:
+            found = pc.min_max(batch.column(name)).as_py()
+            if found["min"] < least or found["max"] > most:
+                raise RefusedError(name)
     serial = batch.column("SERIALNO")
     dated = serial.filter(pc.greater(pc.utf8_length(serial), 7))
     for year in pc.unique(pc.utf8_slice_codeunits(dated, 0, 4)).to_pylist():
