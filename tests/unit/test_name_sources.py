@@ -90,6 +90,11 @@ def test_any_names_come_back_as_they_were_written(births: dict[tuple[str, str], 
         ("Mary,F,70\nAnna,F,4\n", "line 2: 4 births; the SSA publishes 5 or more."),
         ("Ann,F,7\nAnn,M,6\nAnn,F,5\n", "line 3: Ann,F stands already in line 1."),
         (b"Mary,F,70\nJos\xe9,M,9\n", "line 2: is not UTF-8 text."),
+        ("Mary,F,70\nAn\0na,F,9\n", "line 2: name 'An\\x00na' holds the character U+0000."),
+        ("Mary,F,70\r\n\tAnna,F,9\r\n", "line 2: name '\\tAnna' holds the character U+0009."),
+        ("Mary,F,70\rAn\x85na,F,9\r", "line 2: name 'An\\x85na' holds the character U+0085."),
+        ("Mary,F,70\n\ufeffAnna,F,9\n", "line 2: name '\\ufeffAnna' holds the character U+FEFF."),
+        ("Mary,F,\t70\n", "line 1: '\\t70' is not a number of births."),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, text: str | bytes, message: str):
@@ -114,8 +119,26 @@ def test_a_zip_without_usable_years(tmp_path: Path, members: dict[str, str], pro
     assert str(caught.value) == f"{path}: {problem}{SSA_REMEDY}"
 
 
-def test_an_empty_year_is_named(tmp_path: Path):
-    path = zipped(tmp_path, {"yob1990.txt": ""})
+@pytest.mark.parametrize("year", ["1879", "2101", "0000"])
+def test_an_impossible_year_is_named(tmp_path: Path, year: str):
+    path = zipped(tmp_path, {"yob1990.txt": "A,F,5\n", f"yob{year}.txt": "A,F,5\n"})
+    with pytest.raises(InputError) as caught:
+        ssa(path)
+    assert str(caught.value) == (
+        f"{path}, member yob{year}.txt: birth year {int(year)} is not between 1880 and 2100."
+        f"{SSA_REMEDY}"
+    )
+
+
+def test_a_byte_order_mark_and_any_line_end_are_harmless(tmp_path: Path):
+    text = "\ufeffMary,F,70\rAnna,F,9\r"
+    rows = ssa(zipped(tmp_path, {"yob1990.txt": text}))
+    assert [(r["name"], r["births"]) for r in rows] == [("Mary", 70), ("Anna", 9)]
+
+
+@pytest.mark.parametrize("text", ["", "\n\r\n", "\ufeff", "\ufeff\n"])
+def test_an_empty_year_is_named(tmp_path: Path, text: str):
+    path = zipped(tmp_path, {"yob1990.txt": text})
     with pytest.raises(InputError) as caught:
         ssa(path)
     assert str(caught.value) == f"{path}, member yob1990.txt: holds no names.{SSA_REMEDY}"

@@ -7,6 +7,7 @@ in the zip (a readme) is ignored. Source: Social Security Administration, public
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from fairscreen.tables import Warehouse
 
 REMEDY = "Download names.zip (national data) from the SSA's baby names page again."
 MIN_BIRTHS = 5
+YEARS = (1880, 2100)  # the SSA's first birth year; a year beyond the second is a typing error
 
 SCHEMA = pa.schema(
     [
@@ -34,16 +36,18 @@ SCHEMA = pa.schema(
     ]
 )
 _DDL = "birth_year INT, sex STRING, name STRING, births INT"
-_MEMBER = re.compile(r"yob(\d{4})\.txt", re.IGNORECASE)
+# Control and invisible characters, but for line ends.
+_ODD = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\ufeff]")
+_MEMBER = re.compile(r"yob([0-9]{4})\.txt", re.IGNORECASE)
 _COLUMNS = {"name": pa.string(), "sex": pa.string(), "births": pa.int32()}
 
 
 def read(path: Path) -> Iterator[pa.Table]:
     """One table (`SCHEMA`) for each birth year, earliest first.
 
-    Raises InputError: not a zip, damaged, no `yobYYYY.txt` inside, a year twice, a name twice, a
-    malformed line, an unknown sex, fewer than five births; a line's error names file, member and
-    line.
+    Raises InputError: not a zip, damaged, no `yobYYYY.txt` inside, a year twice or outside
+    `YEARS`, a year without names, a name twice or with control characters, a malformed line, an
+    unknown sex, fewer than five births; a line's error names file, member and line.
     """
     with archive.opened(path, REMEDY) as names:
         for year, member in sorted(_years(names.namelist(), path).items()):
@@ -59,6 +63,9 @@ def _years(members: list[str], path: Path) -> dict[int, str]:
         if not found:
             continue
         year = int(found.group(1))
+        if not YEARS[0] <= year <= YEARS[1]:
+            problem = f"birth year {year} is not between {YEARS[0]} and {YEARS[1]}"
+            raise InputError(f"{path}, member {member}", problem, REMEDY)
         if year in years:
             problem = f"holds birth year {year} twice ({years[year]} and {member})"
             raise InputError(str(path), problem, REMEDY)
@@ -70,7 +77,9 @@ def _years(members: list[str], path: Path) -> dict[int, str]:
 
 def parse(data: bytes, year: int, where: str) -> pa.Table:
     """The names of one year's file (`SCHEMA`); see `read`."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
+        odd = _ODD.search(data.decode("utf-8"))
         rows = pyarrow.csv.read_csv(
             pa.py_buffer(data),
             read_options=pyarrow.csv.ReadOptions(column_names=list(_COLUMNS)),
@@ -79,8 +88,10 @@ def parse(data: bytes, year: int, where: str) -> pa.Table:
                 column_types=_COLUMNS, strings_can_be_null=False
             ),
         )
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, UnicodeDecodeError):
         raise _bad_line(data, where) from None
+    if odd or not rows.num_rows:
+        raise _bad_line(data, where)
     sound = pc.and_(
         pc.and_(pc.is_in(rows["sex"], pa.array(["F", "M"])), pc.not_equal(rows["name"], "")),
         pc.greater_equal(rows["births"], MIN_BIRTHS),
@@ -96,10 +107,10 @@ def parse(data: bytes, year: int, where: str) -> pa.Table:
 def _bad_line(data: bytes, where: str) -> InputError:
     """The first line that is wrong: looked for only once something is known to be wrong."""
     seen: dict[tuple[str, str], int] = {}
-    for number, raw in enumerate(data.split(b"\n"), start=1):
+    for number, raw in enumerate(re.split(rb"\r\n|\n|\r", data), start=1):
         at = f"{where}, line {number}"
         try:
-            line = raw.removesuffix(b"\r").decode("utf-8")
+            line = raw.decode("utf-8")
         except UnicodeDecodeError:
             return InputError(at, "is not UTF-8 text", REMEDY)
         if not line:
@@ -108,6 +119,9 @@ def _bad_line(data: bytes, where: str) -> InputError:
         if len(fields) != 3 or not fields[0]:
             return InputError(at, f"{line[:60]!r} is not of the form Name,F,7065", REMEDY)
         name, sex, births = fields
+        if odd := _ODD.search(name):
+            problem = f"name {name[:60]!r} holds the character U+{ord(odd.group()):04X}"
+            return InputError(at, problem, REMEDY)
         if sex not in ("F", "M"):
             return InputError(at, f"sex is {sex!r}, not F or M", REMEDY)
         if not re.fullmatch(r"[0-9]{1,9}", births):
