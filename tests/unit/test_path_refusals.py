@@ -105,6 +105,25 @@ def test_no_people_at_all() -> None:
     assert run(empty).effects["TE"].reason == "no applicant of group x1"
 
 
+@pytest.mark.parametrize(
+    ("role", "effect", "kind"), [("r", "RIE", "redlining"), ("b", "BIE", "business")]
+)
+def test_a_path_without_mediators_has_no_effect_to_test(role: str, effect: str, kind: str) -> None:
+    d = rows()
+    one_value = np.zeros(400, dtype=int)
+    for given, reason in (
+        (np.zeros((400, 0), dtype=int), f"no_{kind}_mediators"),
+        (one_value, f"no_{kind}_mediators: none of them varies"),
+    ):
+        result = run({**d, role: given})
+        for effects in (result.effects, result.bootstrap):
+            assert effects[effect].reason == reason
+            assert effects[effect].estimate is None
+            assert {e.status for n, e in effects.items() if n != effect} == {"ok"}
+        other, whole = result.effects["BIE" if effect == "RIE" else "RIE"], result.effects["NIE"]
+        assert other.estimate == pytest.approx(whole.estimate, abs=0.1 * (whole.std_error or 0))
+
+
 # --- overlap -----------------------------------------------------------------------------------
 
 

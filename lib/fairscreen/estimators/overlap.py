@@ -106,3 +106,18 @@ def impossible(data: PathData) -> str | None:
     if max(high - low, inner) <= _CONSTANT * max(abs(low), abs(high)):
         return f"all scores are {low:g}: without variation there is no standard error"
     return None
+
+
+def absent_paths(data: PathData) -> dict[str, str]:
+    """Effects whose path has no mediator, or none that varies, with the reason: they are 0 by
+    definition, and what rounding leaves of them is no estimate."""
+    found: dict[str, str] = {}
+    for name, kind, codes, values in (
+        ("BIE", "business", data.b, data.b_values),
+        ("RIE", "redlining", data.r, data.r_values),
+    ):
+        if codes.shape[1] == 0:
+            found[name] = f"no_{kind}_mediators"
+        elif (codes == codes[:1]).all() and (values is None or (values == values[:1]).all()):
+            found[name] = f"no_{kind}_mediators: none of them varies"
+    return found

@@ -9,7 +9,7 @@ Source: PopResume, section on estimation and table 1; scores as derived there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,7 +20,7 @@ from fairscreen.errors import InputError
 from fairscreen.estimators.data import Codes, Floats, PathData
 from fairscreen.estimators.influence import bootstrap_intervals, influence, normal_intervals
 from fairscreen.estimators.nuisance import Learner, Nuisances, Problem, cross_fit
-from fairscreen.estimators.overlap import clipped_share, impossible, overlap_row
+from fairscreen.estimators.overlap import absent_paths, clipped_share, impossible, overlap_row
 from fairscreen.estimators.results import (
     CONTRASTS,
     EFFECTS,
@@ -167,8 +167,9 @@ def path_effects(data: PathData, options: PathOptions) -> PathResult:
 
     phi is averaged over the repeats of cross-fitting, and the errors are those of that average.
     A missing group, a fold that leaves nothing to train on or a constant score make the effects
-    not computable, with the reason. Raises InputError where options ask for known propensities
-    that the data do not bring.
+    not computable, with the reason; so does a path without mediators (BIE without any b, RIE
+    without any r), whose effect is 0 by definition and tests nothing. Raises InputError where
+    options ask for known propensities that the data do not bring.
     """
     known = options.propensity == "known"
     if known and any(p is None for p in (data.p_z, data.p_rz, data.p_brz)):
@@ -221,6 +222,7 @@ def effects_given(
     sensitivity = [
         {clip: float(moved[clip][j]) for clip in options.sensitivity_clips} for j in range(5)
     ]
+    absent = absent_paths(data)
     verdicts = [
         _verdict(
             name,
@@ -228,6 +230,7 @@ def effects_given(
             float(errors[j]),
             float(moved[FLAG_CLIP][j] - inference.estimate[j]),
             _rounding(data),
+            absent,
         )
         for j, name in enumerate(EFFECTS)
     ]
@@ -320,8 +323,15 @@ def _broken(overlap: Iterable[OverlapRow], functionals: Iterable[str]) -> list[s
 
 
 def _verdict(
-    name: str, overlap: tuple[OverlapRow, ...], error: float, move: float, rounding: float
+    name: str,
+    overlap: tuple[OverlapRow, ...],
+    error: float,
+    move: float,
+    rounding: float,
+    absent: Mapping[str, str],
 ) -> tuple[Status, str | None]:
+    if name in absent:
+        return "not_computable", absent[name]
     used = [f for f, sign in zip(FUNCTIONALS, CONTRASTS[EFFECTS.index(name)], strict=True) if sign]
     if broken := _broken(overlap, used):
         return "not_computable", "overlap: " + "; ".join(broken)
@@ -329,8 +339,8 @@ def _verdict(
         return "not_computable", "the influence does not vary: there is no standard error"
     if abs(move) > FLAG_SHARE * error:
         return "flagged", (
-            f"clip: {FLAG_CLIP:g} moves the estimate by {move:.3g}, over half its "
-            f"standard error {error:.3g}"
+            f"clip: {FLAG_CLIP:g} moves the estimate by {move / error:+.2f} of its standard "
+            f"error, over {FLAG_SHARE:g} of it"
         )
     return "ok", None
 
