@@ -46,6 +46,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
 
 def _read_csv(file: Path, where: str, delimiter: str | None) -> pd.DataFrame:
+    done = 0  # lines before the record being read: where an open quote began
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             if delimiter is None:
@@ -55,7 +56,16 @@ def _read_csv(file: Path, where: str, delimiter: str | None) -> pd.DataFrame:
             reader = csv.reader(stream, delimiter=delimiter, strict=True)
             header = next(reader, [])
             rows, lines = [], []
+            done = reader.line_num
             for record in reader:
+                done = reader.line_num
+                if record and not header:
+                    raise InputError(
+                        f"{where}, line 1",
+                        "is empty; the names of the columns must stand there, and the first text "
+                        f"is in line {reader.line_num}",
+                        "Remove the empty lines above it.",
+                    )
                 if not record:
                     continue
                 if len(record) != len(header):
@@ -69,12 +79,25 @@ def _read_csv(file: Path, where: str, delimiter: str | None) -> pd.DataFrame:
     except UnicodeDecodeError:
         raise InputError(where, "is not UTF-8 text", "Save it as CSV in UTF-8.") from None
     except csv.Error as error:
-        raise InputError(
-            f"{where}, line {reader.line_num}", str(error), "Correct the quotes of this line."
-        ) from None
+        raise _no_csv(where, done + 1, reader.line_num, str(error)) from None
     frame = pd.DataFrame(rows, columns=header, dtype=object)
     frame.index = pd.Index(lines, name="line", dtype="int64")
     return frame
+
+
+def _no_csv(where: str, first: int, last: int, reason: str) -> InputError:
+    """What the csv module refused in a record of the lines `first` to `last`."""
+    if "field limit" in reason:
+        limit = f"{csv.field_size_limit():,}"
+        spans = f" (it has run on to line {last})" if last > first else ""
+        return InputError(
+            f"{where}, line {first}",
+            f"holds a field of more than {limit} characters{spans}",
+            "Close the quote that opens it, or shorten the text.",
+        )
+    if "unexpected end of data" in reason:
+        reason = "opens a quote that nothing closes"
+    return InputError(f"{where}, line {first}", reason, "Correct the quotes of this line.")
 
 
 def _read_typed(file: Path, where: str, suffix: str) -> pd.DataFrame:
