@@ -59,3 +59,20 @@ def test_a_job_with_nobody_is_an_error_with_counts() -> None:
         "2 race). Check the codes of that vintage, the age range and the race and education maps, "
         "or ingest more states."
     )
+
+
+@pytest.mark.parametrize(
+    ("jobs", "message"),
+    [
+        ("nurses: {title: N, occp: ['3255', '3255'], psid_occp: ['3255']}",
+         "population.jobs.nurses.occp: 3255 is listed twice. List it once."),
+        ("nurses: {title: N, occp: ['3255'], psid_occp: []}, "
+         "others: {title: O, occp: ['0800', '3255'], psid_occp: []}",
+         "population.jobs: occupation 3255 belongs to two jobs, nurses and others. Keep it in "
+         "one."),
+    ],
+)  # fmt: skip
+def test_an_occupation_stands_once(jobs: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        joint.occupations(inputs.demo(f"population.jobs={{{jobs}}}").population)
+    assert str(error.value) == message

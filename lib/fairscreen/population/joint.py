@@ -41,6 +41,24 @@ def vintage_of(acs: DataFrame, population: Population) -> int:
     return found[0] if wanted is None else wanted
 
 
+def occupations(population: Population) -> dict[str, tuple[str, ...]]:
+    """ACS codes by job. InputError where a code is in two jobs, or twice in one."""
+    owner: dict[str, str] = {}
+    for key, job in population.jobs.items():
+        for code in job.occp:
+            if owner.get(code) == key:
+                where, problem = f"population.jobs.{key}.occp", f"{code} is listed twice"
+                raise InputError(where, problem, "List it once.")
+            if code in owner:
+                raise InputError(
+                    "population.jobs",
+                    f"occupation {code} belongs to two jobs, {owner[code]} and {key}",
+                    "Keep it in one.",
+                )
+            owner[code] = key
+    return {key: job.occp for key, job in population.jobs.items()}
+
+
 def surveyed(acs: DataFrame, population: Population) -> DataFrame:
     """Everybody of the configured jobs in one vintage, with `reason` null for who is in.
 
@@ -49,13 +67,8 @@ def surveyed(acs: DataFrame, population: Population) -> DataFrame:
     maps no value to the person's code; such people carry a reason.
     """
     year = vintage_of(acs, population)
-    jobs = {key: job.occp for key, job in population.jobs.items()}
+    jobs = occupations(population)
     flat = [code for codes in jobs.values() for code in codes]
-    twice = sorted({c for c in flat if flat.count(c) > 1})
-    if twice:
-        raise InputError(
-            "population.jobs", f"occupation {twice[0]} belongs to two jobs", "Keep it in one."
-        )
     people = acs.where((sf.col("vintage") == year) & sf.col("occp").isin(flat))
     race = _mapped("rac1p", population.races)
     level = _mapped("schl", population.education)
