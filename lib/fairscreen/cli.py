@@ -7,11 +7,12 @@ line on standard error; 3 a gate's threshold was crossed; 4 stopped on purpose, 
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 from fairscreen import __version__
 from fairscreen.commands import analyze, audit, ingest, sql, stations, verify_acs
@@ -60,14 +61,41 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FairscreenError as error:
         return _report(error)
     except Exception as error:
-        known = from_worker(error)
+        known = from_worker(error) or _of_the_machine(error)
         if known is not None:
             return _report(known)
-        log = Path(tempfile.gettempdir()) / "fairscreen-error.log"
-        log.write_text(traceback.format_exc(), encoding="utf-8")
         first = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        print(f"error: a fault of fairscreen: {first}. The log is {log}.", file=sys.stderr)
+        print(f"error: a fault of fairscreen: {first}. {_kept(error)}", file=sys.stderr)
         return 1
+
+
+def _of_the_machine(error: BaseException) -> InputError | None:
+    """A full disk or a missing right, wherever in a chain of causes (Java's too) it stands."""
+    text = "".join(traceback.format_exception(error))
+    if "No space left on device" in text:
+        return InputError(
+            "disk", "no space is left", "Free some and run the same command again: it goes on."
+        )
+    if found := re.search(
+        r"(?:Permission denied|AccessDeniedException)[:\s]*['\"]?(/[^\s'\"]*)?", text
+    ):
+        return InputError(
+            found.group(1) or "a file",
+            "permission denied",
+            "Give this user the right, or another place.",
+        )
+    return None
+
+
+def _kept(error: BaseException) -> str:
+    """Where the whole of an unexpected error was written; a log of its own for every process."""
+    try:
+        handle, name = tempfile.mkstemp(prefix="fairscreen-", suffix=".log")
+        with os.fdopen(handle, "w", encoding="utf-8") as log:
+            log.write("".join(traceback.format_exception(error)))
+    except OSError:
+        return "No log could be written."
+    return f"The log is {name}."
 
 
 def _report(error: FairscreenError) -> int:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from fairscreen import resources
+from fairscreen import config_checks, resources
 from fairscreen.errors import ConfigError
 
 Attribute = Literal["gender", "race"]
@@ -51,6 +51,11 @@ class FirstNames(Settings):
     gender_threshold: Share
     cohort_threshold: Share
     cohorts: dict[str, tuple[int, int]]  # label: first and last birth year, inclusive
+
+    @model_validator(mode="after")
+    def _cohorts(self) -> FirstNames:
+        config_checks.cohorts(self.cohorts)
+        return self
 
 
 class Experience(Settings):
@@ -89,14 +94,23 @@ class Population(Settings):
     def _consistent(self) -> Population:
         if self.age_min > self.age_max:
             raise ValueError("age_min is above age_max; swap them")
+        for name in ("jobs", "races", "education", "education_groups", "esr"):
+            config_checks.not_empty(name, getattr(self, name))
+        config_checks.once("balance", self.balance)
+        config_checks.codes("esr", self.esr, "123456")
+        for race, codes in self.races.items():
+            config_checks.not_empty(f"races.{race}", codes)
+            config_checks.codes(f"races.{race}", codes, "123456789")
+        for key, job in self.jobs.items():
+            config_checks.not_empty(f"jobs.{key}.occp", job.occp)
         levels = [level for group in self.education_groups.values() for level in group]
         if sorted(levels) != sorted(self.education):
             raise ValueError(
                 "education_groups must name every level of education exactly once; "
                 f"levels are {', '.join(self.education)}"
             )
-        for name, codes in (("races", self.races), ("education", self.education)):
-            flat = [c for cs in codes.values() for c in cs]
+        for name, mapped in (("races", self.races), ("education", self.education)):
+            flat = [c for cs in mapped.values() for c in cs]
             twice = sorted({c for c in flat if flat.count(c) > 1})
             if twice:
                 raise ValueError(f"{name} maps code {twice[0]} twice; keep it once")
@@ -107,7 +121,13 @@ class Documents(Settings):
     """What is rendered. `as_of` (YYYY-MM) is the month in which everybody applies."""
 
     formats: tuple[Literal["text"], ...]
-    as_of: str = Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")
+    as_of: str = Field(pattern=r"^(19|20)\d{2}-(0[1-9]|1[0-2])$")
+
+    @model_validator(mode="after")
+    def _formats(self) -> Documents:
+        config_checks.not_empty("formats", self.formats)
+        config_checks.once("formats", self.formats)
+        return self
 
 
 class Screener(Settings):
@@ -118,7 +138,9 @@ class Screener(Settings):
 
 
 class Scoring(Settings):
-    models: dict[str, Screener]
+    models: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Screener] = Field(
+        min_length=1
+    )
     shards: int = Field(ge=1, le=10_000)
     wave_size: int = Field(ge=1)
     segment_size: int = Field(ge=1)  # replies per journal file
@@ -150,6 +172,11 @@ class Roles(Settings):
     business: tuple[str, ...]
     bins: dict[str, tuple[float, ...]]  # column: inner cut points, `value < cut` goes below
 
+    @model_validator(mode="after")
+    def _exist(self) -> Roles:
+        config_checks.roles(self.redlining, self.business, self.bins)
+        return self
+
 
 class Overlap(Settings):
     """When an effect is not computable, and when it is flagged (estimators.md, pitfall 2)."""
@@ -172,7 +199,9 @@ class Overlap(Settings):
 
 
 class Estimation(Settings):
-    contrasts: dict[str, Contrast]
+    contrasts: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Contrast] = Field(
+        min_length=1
+    )
     roles: Roles
     learner: Literal["saturated", "xgboost"]
     propensity: Literal["fitted", "known"]
@@ -194,12 +223,19 @@ class Config(Settings):
     preset: str | None = None
     warehouse: str
     out: str
-    mlflow_uri: str | None = None  # null = SQLite file inside `out`'s parent
+    mlflow_uri: str | None = None  # null = SQLite inside the warehouse
     sources: Sources
     population: Population
     documents: Documents
     scoring: Scoring
     estimation: Estimation
+
+    @model_validator(mode="after")
+    def _contrasts_exist(self) -> Config:
+        known = {"gender": ("female", "male"), "race": tuple(self.population.races)}
+        for name, c in self.estimation.contrasts.items():
+            config_checks.contrast_values(name, c.attribute, (*c.x1, *c.x0), known)
+        return self
 
     def hash(self, *sections: str) -> str:
         """First 16 hex digits of SHA-256 over the canonical JSON of the named sections.
@@ -214,14 +250,12 @@ class Config(Settings):
 def load(file: str | Path, overrides: Sequence[str] = ()) -> Config:
     """The config of an audit file with its layers; ConfigError names file and field."""
     own = _read(Path(file))
-    layers = [_read(resources.path("conf", "base.yml"))]
-    if preset := own.get("preset"):
-        layers.append(_read(resources.path("conf", "presets", f"{preset}.yml")))
-    merged: dict[str, Any] = {}
-    for layer in [*layers, own]:
-        merged = _merge(merged, layer)
     for item in overrides:
-        merged = _merge(merged, _override(item))
+        own = _merge(own, _override(item))
+    merged = _read(resources.path("conf", "base.yml"))
+    if preset := own.get("preset"):
+        merged = _merge(merged, _read(_preset(file, preset)))
+    merged = _merge(merged, own)
     try:
         return Config.model_validate(merged)
     except ValidationError as error:
@@ -231,12 +265,70 @@ def load(file: str | Path, overrides: Sequence[str] = ()) -> Config:
         given = "" if isinstance(first["input"], Mapping) else f"{first['input']!r}: "
         more = len(error.errors()) - 1
         remedy = "Correct this field" + (f" ({more} more after it)." if more else ".")
+        if first["type"] == "string_pattern_mismatch":
+            problem = _FORMS.get(str(first["loc"][-1]), "has a character that a name cannot have")
+        if first["type"] == "extra_forbidden":
+            given, problem = "", "is no setting"
+            remedy = f"Settings here are: {', '.join(_siblings(first['loc']))}."
         raise ConfigError(f"{file}, {field}", f"{given}{problem}", remedy) from None
+
+
+_FORMS = {
+    "audit_id": "is no slug: lower-case letters, digits, - and _, at most 63",
+    "as_of": "is no month of the years 1900 to 2099, written YYYY-MM",
+}
+
+
+def _siblings(place: Sequence[int | str]) -> list[str]:
+    """Names of the settings beside an unknown one."""
+    kind: Any = Config
+    for part in place[:-1]:
+        fields = getattr(kind, "model_fields", None)
+        if fields and part in fields:
+            kind = fields[str(part)].annotation
+        else:  # an entry of a map: its values' type
+            kind = next((a for a in get_args(kind) if hasattr(a, "model_fields")), kind)
+    if not hasattr(kind, "model_fields"):
+        kind = next((a for a in get_args(kind) if hasattr(a, "model_fields")), Config)
+    return list(kind.model_fields)
+
+
+def _preset(file: str | Path, name: object) -> Path:
+    known = {f.stem: f for f in sorted(resources.path("conf", "presets").glob("*.yml"))}
+    if name not in known:
+        raise ConfigError(
+            f"{file}, preset", f"{name!r} is no preset", f"Presets are: {', '.join(known)}."
+        )
+    return known[str(name)]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key that stands twice is an error, not silently the last one."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"key {key!r} stands twice", problem_mark=key_node.start_mark
+                )
+            if isinstance(key, Hashable):
+                seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _parse(text: str) -> Any:
+    """YAML as Python values; YAMLError for anything that is none (impossible dates included)."""
+    try:
+        return yaml.load(text, _Loader)
+    except (ValueError, RecursionError) as error:
+        raise yaml.YAMLError(str(error)) from None
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        data = _parse(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(
             str(file), error.strerror or "cannot be read", "Give the path of an audit's YAML file."
@@ -244,7 +336,9 @@ def _read(file: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{file}{line}", "is not valid YAML", "Correct the file.") from None
+        problem = str(getattr(error, "problem", None) or "")
+        problem = problem if "stands twice" in problem else "is not valid YAML"
+        raise ConfigError(f"{file}{line}", problem, "Correct the file.") from None
     if not isinstance(data, dict):
         raise ConfigError(str(file), "holds no settings", "Start from conf/audits/demo.yml.")
     return data
@@ -276,7 +370,7 @@ def _override(item: str) -> dict[str, Any]:
     if not sep or not path:
         raise ConfigError(f"--set {item}", "is not key.path=value", "Write --set seed=7.")
     try:
-        value = yaml.safe_load(text)
+        value = _parse(text)
     except yaml.YAMLError:
         value = text
     for key in reversed(path.strip().split(".")):

@@ -79,7 +79,9 @@ def get_session(
     for key, value in {**options, **(conf or {})}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")  # PySpark resets the level when it starts
+    # PySpark resets the level when it starts. A failed task would print hundreds of lines of Java;
+    # the exception that follows says the same, and the command line keeps it in its log.
+    spark.sparkContext.setLogLevel("FATAL")
     return _utc(spark)
 
 

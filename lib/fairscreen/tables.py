@@ -7,6 +7,7 @@ Every write is one Delta transaction: a reader sees all of it or nothing.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -39,11 +40,25 @@ def ddl_columns(name: str) -> dict[str, str]:
     return dict(re.findall(r"^\s+(\w+) ([A-Z]+(?:\([\d, ]+\)|<[A-Z]+>)?)", create, re.MULTILINE))
 
 
+def require_folder(root: str) -> None:
+    """InputError where a warehouse given as a path cannot be a folder. Needs no Spark."""
+    if "://" in root or (_CATALOG.match(root) and not Path(root).exists()):
+        return
+    place = Path(root).expanduser().resolve()
+    found = next(p for p in (place, *place.parents) if p.exists())
+    remedy = "Give --warehouse a folder that you can write to."
+    if not found.is_dir():
+        raise InputError(f"warehouse {root}", f"{found} is a file, not a folder", remedy)
+    if not os.access(found, os.W_OK | os.X_OK):
+        raise InputError(f"warehouse {root}", f"{found} cannot be written to", remedy)
+
+
 class Warehouse:
     """The tables of one warehouse. `root` is a folder or `catalog.schema`."""
 
     def __init__(self, spark: SparkSession, root: str) -> None:
         self.spark = spark
+        require_folder(root)
         self._catalog = root if _CATALOG.match(root) and not Path(root).exists() else None
         if self._catalog:
             self.root = root

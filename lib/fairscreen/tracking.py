@@ -46,15 +46,15 @@ _PLAIN = re.compile(r"[^A-Za-z0-9_\-]+")
 def store(cfg: Config) -> tuple[str, str | None]:
     """(tracking URI, artifact location of a new experiment).
 
-    `cfg.mlflow_uri` where given; else SQLite in the folder `mlflow` beside the warehouse's (beside
-    `out`, where the warehouse is no folder). SQLite keeps its artifacts in the same folder; for a
-    server the location is None: the server decides.
+    `cfg.mlflow_uri` where given; else SQLite in the folder `_mlflow` of the warehouse (of `out`,
+    where the warehouse is no folder). SQLite keeps its artifacts in the same folder; for a server
+    the location is None: the server decides.
     """
     uri = cfg.mlflow_uri
     if uri is None:
         local = "://" not in cfg.warehouse and not re.fullmatch(r"\w+\.\w+", cfg.warehouse)
-        beside = Path(cfg.warehouse if local else cfg.out).expanduser().resolve().parent
-        uri = f"sqlite:///{beside / 'mlflow' / 'mlflow.db'}"
+        inside = Path(cfg.warehouse if local else cfg.out).expanduser().resolve()
+        uri = f"sqlite:///{inside / '_mlflow' / 'mlflow.db'}"
     database = _database(uri)
     if database is None:
         return uri, None

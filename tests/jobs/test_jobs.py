@@ -67,7 +67,7 @@ def test_an_audit_ends_with_report_summary_and_run(place: Path, first: dict) -> 
     report = Path(first["report_path"]).read_text(encoding="utf-8")
     assert "SYNTHETIC" in report
     assert "<script src" not in report
-    assert (place / "mlflow" / "mlflow.db").exists()
+    assert (place / "warehouse" / "_mlflow" / "mlflow.db").exists()
 
 
 def test_half_of_each_gender_and_te_of_gender_computed(spark, place: Path, first: dict) -> None:

@@ -85,7 +85,7 @@ def test_artifacts_lie_beside_the_database_and_hold_no_formula(logged):
         "estimates.csv", "overlap.csv", "patterns.csv", "outcomes.csv", "summary.json",
         "report.html",
     }  # fmt: skip
-    root = folder / "mlflow" / "artifacts" / run.info.run_id / "artifacts"
+    root = folder / "warehouse" / "_mlflow" / "artifacts" / run.info.run_id / "artifacts"
     assert "'=cmd()" in (root / "outcomes.csv").read_text()
     kept = pd.read_csv(root / "estimates.csv")
     assert set(kept.model) == {"minilm"}
@@ -94,15 +94,15 @@ def test_artifacts_lie_beside_the_database_and_hold_no_formula(logged):
 
 def test_where_the_store_is(tmp_path):
     cfg = _config(tmp_path)
-    database = tmp_path / "mlflow" / "mlflow.db"
+    database = tmp_path / "warehouse" / "_mlflow" / "mlflow.db"
     assert tracking.store(cfg) == (
         f"sqlite:///{database}",
-        (tmp_path / "mlflow" / "artifacts").as_uri(),
+        (database.parent / "artifacts").as_uri(),
     )
     command, *options = tracking.open_command(cfg).split()
     assert shutil.which(command)  # it can be pasted, environment activated or not
     assert options == ["ui", "--backend-store-uri", f"sqlite:///{database}"]
     catalog = cfg.model_copy(update={"warehouse": "main.audits"})
-    assert tracking.store(catalog)[0] == f"sqlite:///{database}"  # beside `out`
+    assert tracking.store(catalog)[0] == f"sqlite:///{tmp_path / 'out' / '_mlflow' / 'mlflow.db'}"
     server = cfg.model_copy(update={"mlflow_uri": "http://127.0.0.1:5000"})
     assert tracking.store(server) == ("http://127.0.0.1:5000", None)

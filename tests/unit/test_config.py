@@ -25,7 +25,32 @@ BAD = [
     ("population.surname_threshold=.nan", "population.surname_threshold: nan: Input should be a "
      "finite number. Correct this field."),
     ("seed=.inf", "seed: inf: Input should be a finite number. Correct this field."),
-    ("learner=trees", "learner: 'trees': Extra inputs are not permitted. Correct this field."),
+    ("learner=trees", "learner: is no setting. Settings here are: audit_id, title, design, seed, "
+     "preset, warehouse, out, mlflow_uri, sources, population, documents, scoring, estimation."),
+    ("documents.pages=2", "documents.pages: is no setting. Settings here are: formats, as_of."),
+    ("preset=nope", "preset: 'nope' is no preset. Presets are: published."),
+    ("scoring.models={}", "scoring.models: Dictionary should have at least 1 item after "
+     "validation, not 0. Correct this field."),
+    ("estimation.roles.redlining=[nope]", "estimation.roles: nope is no mediator; mediators are "
+     "first_name, surname, first_name_gender, first_name_cohort, surname_race, state, region, "
+     "edu_level, edu_group, exp_year, first_name_p_female, first_name_mean_year, "
+     "surname_p_white, surname_p_black, surname_p_asian_pacific. Correct this field."),
+    ("estimation.roles.business=[edu_group, region]", "estimation.roles: redlining and business "
+     "together names region twice; keep it once. Correct this field."),
+    ("estimation.roles.bins={age: [30, 25], exp_year: [5]}", "estimation.roles: bins.age does not "
+     "increase; sort its cut points. Correct this field."),
+    ("population.balance=[gender, gender]", "population: balance names gender twice; keep it "
+     "once. Correct this field."),
+    ("population.jobs={}", "population: jobs is empty; give at least one. Correct this field."),
+    ('population.races={black: ["99"]}', "population: races.black has no code 99; codes are 1 "
+     "to 9. Correct this field."),
+    ("population.first_names.cohorts={old: [1990, 1980]}", "population.first_names: cohort old "
+     "ends before it begins; swap 1990 and 1980. Correct this field."),
+    ("population.first_names.cohorts={a: [1980, 1990], b: [1990, 2000]}", "population.first_names:"
+     " cohort b overlaps the one before it; correct its years. Correct this field."),
+    ("estimation.contrasts={c: {attribute: race, x1: [white], x0: [green], x1_label: w, "
+     "x0_label: g}}", "(top level): contrast c: race has no value green; values are white, "
+     "black, asian_pacific. Correct this field."),
     (
         "estimation.learner=forest",
         "estimation.learner: 'forest': Input should be 'saturated' or 'xgboost'. "
@@ -33,12 +58,12 @@ BAD = [
     ),
     (
         "audit_id=My Audit",
-        "audit_id: 'My Audit': String should match pattern '^[a-z0-9][a-z0-9_-]{0,62}$'. "
+        "audit_id: 'My Audit': is no slug: lower-case letters, digits, - and _, at most 63. "
         "Correct this field.",
     ),
     (
         "documents.as_of=2024-13",
-        "documents.as_of: '2024-13': String should match pattern '^\\d{4}-(0[1-9]|1[0-2])$'. "
+        "documents.as_of: '2024-13': is no month of the years 1900 to 2099, written YYYY-MM. "
         "Correct this field.",
     ),
     (
@@ -68,6 +93,9 @@ def test_missing_file() -> None:
 
 @pytest.mark.parametrize(("text", "message"), [
     ("a: [1\n", "{f}, line 2: is not valid YAML. Correct the file."),
+    ("seed: 1\nseed: 2\n", "{f}, line 2: key 'seed' stands twice. Correct the file."),
+    ("seed: 2024-99-99\n", "{f}: is not valid YAML. Correct the file."),
+    ("[" * 2000, "{f}: is not valid YAML. Correct the file."),
     ("- a\n", "{f}: holds no settings. Start from conf/audits/demo.yml."),
 ])  # fmt: skip
 def test_unreadable_file(tmp_path: Path, text: str, message: str) -> None:
@@ -104,3 +132,8 @@ def test_hash_follows_settings_not_order_or_layer() -> None:
     assert load(DEMO, [f"seed={base.seed}"]).hash() == base.hash()
     assert load(DEMO, ["seed=1"]).hash() != base.hash()
     assert load(DEMO, ["seed=1"]).hash("population") == base.hash("population")
+
+
+def test_a_preset_given_on_the_command_line_is_applied() -> None:
+    cfg = load(DEMO, ["preset=published"])
+    assert (cfg.population.mode, cfg.estimation.learner) == ("surveyed", "xgboost")

@@ -29,6 +29,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run(args: argparse.Namespace) -> int:
+    options.check_json(args.json)
     from fairscreen.session import get_session
     from fairscreen.stations import ingest
     from fairscreen.tables import Warehouse

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from collections.abc import Mapping
@@ -39,6 +40,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def load_config(args: argparse.Namespace) -> config.Config:
     """The config that the options describe."""
+    check_json(args.json)
     if args.conf and args.config:
         raise InputError("command line", "CONF and --config are both given", "Give one of them.")
     file = args.conf or args.config
@@ -51,6 +53,19 @@ def load_config(args: argparse.Namespace) -> config.Config:
         if getattr(args, name):
             overrides.append(f"{name}={json.dumps(getattr(args, name))}")
     return config.load(file, overrides)
+
+
+def check_json(target: str | None) -> None:
+    """InputError where --json names a file that cannot be written: before the work, not after."""
+    if target is None or target == "-":
+        return
+    folder = Path(target).expanduser().resolve().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or Path(target).is_dir():
+        raise InputError(
+            f"--json {target}",
+            "is no file in a folder that can be written to",
+            "Give a file in a folder that is there.",
+        )
 
 
 def command(args: argparse.Namespace) -> str:

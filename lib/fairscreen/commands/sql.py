@@ -39,6 +39,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run(args: argparse.Namespace) -> int:
+    options.check_json(args.json)
     if not Path(args.file).is_file():  # told before Spark starts
         raise InputError(args.file, "No such file", "Give the path of an SQL file.")
     if args.rows < 1:

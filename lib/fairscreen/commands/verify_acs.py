@@ -31,6 +31,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run(args: argparse.Namespace) -> int:
+    options.check_json(args.json)
     from fairscreen import resources
     from fairscreen.sources import acs_verify
 

@@ -9,16 +9,19 @@ from fairscreen import __version__
 from fairscreen.config import Config
 from fairscreen.lease import lease
 from fairscreen.progress import say
+from fairscreen.scoring import screeners
 from fairscreen.session import get_session
 from fairscreen.stations import applicants, estimate, ingest, render, report, score
-from fairscreen.stations.common import Run, StationResult
-from fairscreen.tables import Warehouse
-
-STATIONS = ("applicants", "render", "score", "estimate", "report")
+from fairscreen.stations.common import STATIONS, Run, StationResult
+from fairscreen.tables import Warehouse, require_folder
 
 
 def run_audit(cfg: Config, *, until: str = "report", command: str | None = None) -> dict[str, Any]:
     """Run the audit's stations up to `until`; the summary. `command`: for the report."""
+    # Everything that can be refused is refused before there is work to lose.
+    screeners.check(cfg)
+    require_folder(cfg.warehouse)
+    report.make_folder(report.folder(cfg))
     say(f"audit {cfg.audit_id}: starting Spark")
     warehouse = Warehouse(get_session(), cfg.warehouse)
     run = Run(cfg, warehouse, command)

@@ -54,19 +54,35 @@ def fingerprint(*parts: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+STATIONS = ("applicants", "render", "score", "estimate", "report")
+
+
 def run_station(
-    run: Run, station: str, mark: str, work: Callable[[], dict[str, Any]]
+    run: Run, station: str, mark: str, work: Callable[[], dict[str, Any]], *, force: bool = False
 ) -> StationResult:
-    """Do `work` and record it, unless the ledger holds this fingerprint for the station."""
+    """Do `work` and record it, unless the ledger holds this fingerprint for the station.
+
+    Before the work, what the ledger says of this station and of all after it is struck out: a run
+    that dies half-way must not leave an entry that vouches for rows it has replaced.
+    force: work although nothing changed (a file that the work leaves behind was deleted).
+    """
     began = time.monotonic()
-    ledger = run.warehouse.read("station_runs")
-    mine = ledger.where((sf.col("audit_id") == run.cfg.audit_id) & (sf.col("station") == station))
-    previous = mine.collect()
-    if previous and previous[0]["fingerprint"] == mark:
-        say(f"{station}: unchanged since {previous[0]['finished_at']:%Y-%m-%d %H:%M}, kept")
-        detail = json.loads(previous[0]["detail"])
+    ledger = run.warehouse.read("station_runs").where(sf.col("audit_id") == run.cfg.audit_id)
+    entries = {row["station"]: row for row in ledger.collect()}
+    previous = entries.get(station)
+    if previous and previous["fingerprint"] == mark and not force:
+        say(f"{station}: unchanged since {previous['finished_at']:%Y-%m-%d %H:%M}, kept")
+        detail = json.loads(previous["detail"])
         return StationResult(station, mark, time.monotonic() - began, True, detail)
     say(f"{station}: started")
+    later = [name for name in STATIONS[STATIONS.index(station) :] if name in entries]
+    if later:
+        names = ", ".join(f"'{name}'" for name in later)
+        run.warehouse.replace(
+            "station_runs",
+            run.warehouse.rows("station_runs", []),
+            where=f"{run.mine} AND station IN ({names})",
+        )
     detail = work()
     record = {
         "audit_id": run.cfg.audit_id,

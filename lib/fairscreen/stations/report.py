@@ -38,8 +38,7 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
     target = folder(cfg) / "report.html"
 
     def work() -> dict[str, Any]:
-        # Said before MLflow is touched: a folder that cannot be written leaves no half run.
-        _make(target.parent)
+        make_folder(target.parent)
         versions = {name: run.warehouse.version(name) for name in _TABLES}
         frames = _frames(run, bronze)
         models = _models(run)
@@ -72,18 +71,15 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
             "table_versions": versions,
         }
 
-    there = target.exists()
-    mark = fingerprint(
-        done["estimate"].fingerprint, cfg.hash(), str(target), tracking.store(cfg), there
-    )
-    return run_station(run, "report", mark, work)
+    mark = fingerprint(done["estimate"].fingerprint, cfg.hash(), str(target), tracking.store(cfg))
+    return run_station(run, "report", mark, work, force=not target.exists())
 
 
 def write_summary(cfg: Config, summary: dict[str, Any]) -> str:
     """Write summary.json; its path. A run logged just now gets it too."""
     target = folder(cfg) / "summary.json"
     summary = {**summary, "summary_path": str(target)}
-    _make(target.parent)
+    make_folder(target.parent)
     write_text(target, json.dumps(summary, indent=2, default=str, allow_nan=False) + "\n")
     if "report" not in summary["kept_stages"]:
         for run_id in summary["mlflow_run_ids"].values():
@@ -98,13 +94,17 @@ def write_text(target: Path, text: str) -> None:
     os.replace(part, target)
 
 
-def _make(place: Path) -> None:
+def make_folder(place: Path) -> None:
+    """Make the folder; InputError where it cannot be made or written to."""
+    problem = None
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(
-            f"out: {place}", (error.strerror or "cannot be made").lower(), "Give --out a folder."
-        ) from None
+        problem = (error.strerror or "cannot be made").lower()
+    if problem is None and not os.access(place, os.W_OK | os.X_OK):
+        problem = "cannot be written to"
+    if problem:
+        raise InputError(f"out: {place}", problem, "Give --out a folder that you can write to.")
 
 
 def _frames(run: Run, bronze: Bronze) -> dict[str, pd.DataFrame]:

@@ -1,0 +1,90 @@
+"""Checks of settings against each other and against what exists; called by `config`.
+
+Each raises ValueError with what is wrong and what to do: pydantic adds the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+#: Columns of `applicants` that can be mediators; the second set holds numbers.
+TEXT_MEDIATORS = (
+    "first_name", "surname", "first_name_gender", "first_name_cohort", "surname_race",
+    "state", "region", "edu_level", "edu_group",
+)  # fmt: skip
+NUMBER_MEDIATORS = (
+    "exp_year", "first_name_p_female", "first_name_mean_year",
+    "surname_p_white", "surname_p_black", "surname_p_asian_pacific",
+)  # fmt: skip
+
+
+def not_empty(name: str, values: Iterable[object]) -> None:
+    if not list(values):
+        raise ValueError(f"{name} is empty; give at least one")
+
+
+def once(name: str, values: Sequence[str]) -> None:
+    """Every value at most once."""
+    twice = sorted({v for v in values if list(values).count(v) > 1})
+    if twice:
+        raise ValueError(f"{name} names {twice[0]} twice; keep it once")
+
+
+def codes(name: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Every code is one of the Bureau's."""
+    known = list(known)
+    wrong = sorted(set(given) - set(known))
+    if wrong:
+        raise ValueError(f"{name} has no code {wrong[0]}; codes are {known[0]} to {known[-1]}")
+
+
+def cohorts(given: Mapping[str, tuple[int, int]]) -> None:
+    """Birth cohorts: first to last year, apart from each other."""
+    not_empty("cohorts", given)
+    if "neutral" in given:
+        raise ValueError("a cohort cannot be called neutral: names of no cohort are; rename it")
+    last = 1879
+    for label, (low, high) in sorted(given.items(), key=lambda item: item[1]):
+        if low > high:
+            raise ValueError(f"cohort {label} ends before it begins; swap {low} and {high}")
+        if low <= last:
+            where = "begins before 1880" if last == 1879 else "overlaps the one before it"
+            raise ValueError(f"cohort {label} {where}; correct its years")
+        if high > 2100:
+            raise ValueError(f"cohort {label} ends after 2100; correct its years")
+        last = high
+
+
+def roles(
+    redlining: Sequence[str], business: Sequence[str], bins: Mapping[str, Sequence[float]]
+) -> None:
+    """Mediators that exist, each in one role, and cut points that increase."""
+    used = [*redlining, *business]
+    not_empty("redlining and business together", used)
+    known = (*TEXT_MEDIATORS, *NUMBER_MEDIATORS)
+    for column in used:
+        if column not in known:
+            raise ValueError(f"{column} is no mediator; mediators are {', '.join(known)}")
+    once("redlining and business together", used)
+    for column, cuts in bins.items():
+        if column not in (*NUMBER_MEDIATORS, "age"):
+            raise ValueError(
+                f"bins.{column} is no number; numbers are age, {', '.join(NUMBER_MEDIATORS)}"
+            )
+        if list(cuts) != sorted(set(cuts)):
+            raise ValueError(f"bins.{column} does not increase; sort its cut points")
+    for column in used:
+        if column in NUMBER_MEDIATORS and not bins.get(column):
+            raise ValueError(f"bins lacks {column}, a number; give its cut points")
+
+
+def contrast_values(
+    name: str, attribute: str, values: Iterable[str], known: Mapping[str, Sequence[str]]
+) -> None:
+    """A contrast names values that its attribute can have."""
+    for value in values:
+        if value not in known[attribute]:
+            raise ValueError(
+                f"contrast {name}: {attribute} has no value {value}; "
+                f"values are {', '.join(known[attribute])}"
+            )

@@ -1,0 +1,109 @@
+"""The command line before Spark: one line on standard error, the right exit code, nothing done."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from fairscreen import cli, resources
+from fairscreen.errors import InputError, StoppedError
+
+DEMO = str(resources.path("conf", "audits", "demo.yml"))
+ZIP = "bundled:acs_2018_csv_pwy.zip"
+
+
+def _refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert cli.main(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.strip().splitlines()
+    return line
+
+
+def test_a_warehouse_that_is_a_file(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    for given in (file, file / "below"):
+        line = _refused(["audit", DEMO, "--warehouse", str(given)], capsys)
+        assert line == (
+            f"error: warehouse {given}: {file} is a file, not a folder. "
+            "Give --warehouse a folder that you can write to."
+        )
+
+
+def test_an_output_folder_that_cannot_be_made(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    argv = ["audit", DEMO, "--warehouse", str(tmp_path / "w"), "--out", str(file)]
+    line = _refused(argv, capsys)
+    assert line.startswith(f"error: out: {file}/demo: not a directory. Give --out")
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize("argv", [
+    ["audit", DEMO],
+    ["verify-acs", ZIP],
+    ["ingest", "acs", ZIP],
+    ["sql", "x.sql"],
+])  # fmt: skip
+def test_json_into_a_missing_folder_is_refused_before_the_work(argv, tmp_path, capsys) -> None:
+    line = _refused([*argv, "--json", str(tmp_path / "no" / "x.json")], capsys)
+    assert "is no file in a folder that can be written to" in line
+
+
+def test_a_screeners_parameter_is_checked_first(tmp_path: Path, capsys) -> None:
+    setting = "scoring.models={p: {kind: planted, params: {nonsense: 1}}}"
+    argv = ["audit", DEMO, "--set", setting, "--warehouse", str(tmp_path / "w")]
+    assert "scoring.models.p.params" in _refused(argv, capsys)
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize("command", [
+    [], ["audit"], ["ingest"], ["verify-acs"], ["applicants"], ["render"], ["score"],
+    ["estimate"], ["report"], ["analyze"], ["analyze", "paths"], ["sql"],
+])  # fmt: skip
+def test_help_teaches_by_example(command, capsys) -> None:
+    assert cli.main([*command, "--help"]) == 0
+    assert "example" in capsys.readouterr().out
+
+
+def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def parse_args(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli._Parser, "parse_args", parse_args)
+
+
+@pytest.mark.parametrize(("error", "code", "line"), [
+    (StoppedError("cost cap. Go on with X"), 4, "stopped: cost cap. Go on with X"),
+    (RuntimeError(f"Java: {InputError('f', 'p', 'r').marked()}"), 2, "error: f: p. r"),
+    (RuntimeError("java.io.IOException: No space left on device\n\tat x"), 2,
+     "error: disk: no space is left. Free some and run the same command again: it goes on."),
+    (PermissionError(13, "Permission denied", "/data/x"), 2,
+     "error: /data/x: permission denied. Give this user the right, or another place."),
+])  # fmt: skip
+def test_errors_by_kind(error, code, line, monkeypatch, capsys) -> None:
+    _failing(monkeypatch, error)
+    assert cli.main([]) == code
+    assert capsys.readouterr().err.strip() == line
+
+
+def test_a_fault_of_ours_names_its_log(monkeypatch, capsys) -> None:
+    _failing(monkeypatch, KeyError("surprise"))
+    assert cli.main([]) == 1
+    text = capsys.readouterr().err.strip()
+    log = Path(text.rsplit("The log is ", 1)[1].rstrip("."))
+    assert "KeyError: 'surprise'" in log.read_text()
+    log.unlink()
+
+
+def test_a_log_that_cannot_be_written_is_no_second_fault(monkeypatch, capsys) -> None:
+    def full(**_: object) -> None:
+        raise OSError("no")
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    _failing(monkeypatch, KeyError("surprise"))
+    assert cli.main([]) == 1
+    assert capsys.readouterr().err.strip().endswith("No log could be written.")
