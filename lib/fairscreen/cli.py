@@ -70,11 +70,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _of_the_machine(error: BaseException) -> InputError | None:
-    """A full disk or a missing right, wherever in a chain of causes (Java's too) it stands."""
+    """A full disk, a missing right or a rival, wherever in the causes (Java's too) it stands."""
     text = "".join(traceback.format_exception(error))
     if "No space left on device" in text:
         return InputError(
             "disk", "no space is left", "Free some and run the same command again: it goes on."
+        )
+    if re.search(r"DELTA_CONCURRENT|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED", text):
+        return InputError(
+            "warehouse",
+            "another run wrote to the same table at the same moment",
+            "Run the same command again: it goes on.",
         )
     if found := re.search(
         r"(?:Permission denied|AccessDeniedException)[:\s]*['\"]?(/[^\s'\"]*)?", text

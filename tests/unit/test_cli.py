@@ -81,6 +81,9 @@ def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     (RuntimeError(f"Java: {InputError('f', 'p', 'r').marked()}"), 2, "error: f: p. r"),
     (RuntimeError("java.io.IOException: No space left on device\n\tat x"), 2,
      "error: disk: no space is left. Free some and run the same command again: it goes on."),
+    (RuntimeError("[DELTA_CONCURRENT_APPEND.WITHOUT_HINT] Transaction conflict detected"), 2,
+     "error: warehouse: another run wrote to the same table at the same moment. "
+     "Run the same command again: it goes on."),
     (PermissionError(13, "Permission denied", "/data/x"), 2,
      "error: /data/x: permission denied. Give this user the right, or another place."),
 ])  # fmt: skip
