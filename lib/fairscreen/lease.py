@@ -5,6 +5,7 @@ transaction name `lease/<audit>/<n + 1>`, which the table accepts once. Of two t
 finds its own row and the other does not. Heartbeats are a small file per holder, renewed by a
 thread: a Spark job would wait behind the very tasks that it vouches for. Without its file, or
 with one older than ten minutes, a lease is free; so is one whose process is known to be gone.
+Who takes it removes what holders that were killed left behind.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def lease(warehouse: Warehouse, audit_id: str, *, folder: str | None = None) -> 
     beat = beats / f"{audit_id}.{token}"
     beat.touch()  # before the row: a row without a fresh file is a lease that is over
     try:
-        _take(warehouse, audit_id, token, beats)
+        _sweep(beats, audit_id, token, _take(warehouse, audit_id, token, beats))
         ended = threading.Event()
         renewing = threading.Thread(target=_renew, args=(beat, ended), daemon=True)
         renewing.start()
@@ -68,8 +69,9 @@ def _folder(warehouse: Warehouse, given: str | None) -> Path:
     return Path(warehouse.root, "_leases")
 
 
-def _take(warehouse: Warehouse, audit_id: str, token: str, beats: Path) -> None:
-    newest = _newest(warehouse, audit_id)
+def _take(warehouse: Warehouse, audit_id: str, token: str, beats: Path) -> set[str]:
+    """Take the lease; the tokens of everybody who had it before. InputError where it is held."""
+    newest = max(_owners(warehouse, audit_id), default=None, key=_epoch)
     if newest is not None and _alive(newest[1], audit_id, beats):
         raise _held(audit_id, newest[1], beats)
     epoch = 1 if newest is None else newest[0] + 1
@@ -93,17 +95,38 @@ def _take(warehouse: Warehouse, audit_id: str, token: str, beats: Path) -> None:
     except Exception as error:
         if not _CONFLICT.search(str(error)):
             raise
-    holder = _newest(warehouse, audit_id)
+    owners = _owners(warehouse, audit_id)
+    holder = max(owners, default=None, key=_epoch)
     if holder is None or holder[1].get("token") != token:
         raise _held(audit_id, holder[1] if holder else {}, beats)
+    return {str(owner.get("token")) for _, owner in owners} - {token}
 
 
-def _newest(warehouse: Warehouse, audit_id: str) -> tuple[int, dict[str, object]] | None:
+def _owners(warehouse: Warehouse, audit_id: str) -> list[tuple[int, dict[str, object]]]:
+    """Everybody who ever took the lease, with the epoch."""
     rows = warehouse.read("leases").where(f"audit_id = '{audit_id}'").collect()
-    if not rows:
-        return None
-    row = max(rows, key=lambda r: int(r["epoch"]))
-    return int(row["epoch"]), json.loads(row["owner"])
+    return [(int(row["epoch"]), json.loads(row["owner"])) for row in rows]
+
+
+def _epoch(entry: tuple[int, dict[str, object]]) -> int:
+    return entry[0]
+
+
+def _sweep(beats: Path, audit_id: str, mine: str, over: set[str]) -> None:
+    """Remove the audit's heartbeats that vouch for nobody: of tokens in `over`, or old ones.
+
+    An old file of no token in the table is of a run that was killed before it took the lease.
+    Others that are fresh stay: such a run is about to find the lease taken.
+    """
+    for file in beats.iterdir():
+        audit, _, token = file.name.rpartition(".")
+        if audit != audit_id or token == mine:
+            continue
+        try:
+            if token in over or time.time() - file.stat().st_mtime > STALE_SECONDS:
+                file.unlink(missing_ok=True)
+        except OSError:  # gone meanwhile, or not ours to remove: a file too many does no harm
+            continue
 
 
 def _alive(owner: dict[str, object], audit_id: str, beats: Path) -> bool:

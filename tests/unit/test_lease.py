@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fairscreen.lease import STALE_SECONDS, _alive, _namespace
+from fairscreen.lease import STALE_SECONDS, _alive, _namespace, _sweep
 
 
 def owner(process: int, host: str | None = None) -> dict[str, object]:
@@ -48,3 +48,25 @@ def test_an_old_or_missing_heartbeat_holds_nothing(beat: Path) -> None:
     assert not _alive(owner(os.getpid()), "demo", beat.parent)
     beat.unlink()
     assert not _alive(owner(os.getpid()), "demo", beat.parent)
+
+
+def test_who_takes_the_lease_removes_what_killed_runs_left(tmp_path: Path) -> None:
+    for name in (
+        "demo.mine",
+        "demo.killed",
+        "demo.rival",
+        "demo.never",
+        "demo.x.killed",
+        "other.a",
+    ):
+        (tmp_path / name).touch()
+    old = time.time() - STALE_SECONDS - 1
+    for name in ("demo.never", "demo.mine", "other.a"):  # `never` was killed before its row
+        os.utime(tmp_path / name, (old, old))
+    _sweep(tmp_path, "demo", "mine", {"killed", "gone"})
+    assert sorted(f.name for f in tmp_path.iterdir()) == [
+        "demo.mine",
+        "demo.rival",  # fresh, and about to find the lease taken
+        "demo.x.killed",  # of the audit `demo.x`
+        "other.a",
+    ]
