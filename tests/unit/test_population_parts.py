@@ -7,7 +7,7 @@ import pytest
 
 import population_inputs as inputs
 from fairscreen.errors import InputError
-from fairscreen.population import domain, grouping, joint
+from fairscreen.population import build, domain, grouping, joint
 
 
 def test_axes_of_the_demo() -> None:
@@ -76,3 +76,20 @@ def test_an_occupation_stands_once(jobs: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         joint.occupations(inputs.demo(f"population.jobs={{{jobs}}}").population)
     assert str(error.value) == message
+
+
+def test_notes_name_jobs_that_psid_does_not_know() -> None:
+    jobs = (
+        "population.jobs={nurses: {title: N, occp: ['3255'], psid_occp: ['3255']}, "
+        "ghosts: {title: G, occp: ['0001'], psid_occp: ['0001', '0002']}, "
+        "new: {title: W, occp: ['0002'], psid_occp: []}}"
+    )
+    rows = {"nurses": 29, "ghosts": 0, "new": 0}
+    facts = {"psid_synthetic": False, "psid_rows_by_job": rows}
+    assert build._notes(inputs.demo(jobs).population, facts, None) == (
+        "Job ghosts: nobody in PSID, of the waves and ages in use, has its psid_occp (0001, 0002), "
+        "so its years of experience are drawn from people in other jobs.",
+        "Job new: its psid_occp is empty, so its years of experience are drawn from people in "
+        "other jobs.",
+        "Fewer than 30 PSID rows in nurses: experience there leans on other jobs.",
+    )

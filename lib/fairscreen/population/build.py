@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen import random
-from fairscreen.config import Config
+from fairscreen.config import Config, Population
 from fairscreen.population import domain as axes
 from fairscreen.population import experience, joint, naming, propensity, rows
 from fairscreen.population import generator as gen
@@ -105,7 +105,7 @@ def build(
             pa.Table.from_pandas(counted[columns.names], schema=columns, preserve_index=False)
         ),
         known_propensity=known,
-        notes=_notes(fitted.experience_facts, reason),
+        notes=_notes(settings, fitted.experience_facts, reason),
         fit={
             "acs_vintage": fitted.vintage,
             "surveyed_people": included,
@@ -268,11 +268,22 @@ def _known(
     return applicants.select(*columns).mapInArrow(make, rows.spark_schema("known_propensity")), None
 
 
-def _notes(facts: dict[str, Any], reason: str | None) -> tuple[str, ...]:
+def _notes(population: Population, facts: dict[str, Any], reason: str | None) -> tuple[str, ...]:
     notes = []
     if facts["psid_synthetic"]:
         notes.append("Years of experience come from a synthetic PSID extract, not from PSID data.")
-    thin = [j for j, n in facts["psid_rows_by_job"].items() if n < 30]
+    counts = facts["psid_rows_by_job"]
+    for job in (j for j, n in counts.items() if not n):
+        codes = population.jobs[job].psid_occp
+        why = (
+            f"nobody in PSID, of the waves and ages in use, has its psid_occp ({', '.join(codes)})"
+            if codes
+            else "its psid_occp is empty"
+        )
+        notes.append(
+            f"Job {job}: {why}, so its years of experience are drawn from people in other jobs."
+        )
+    thin = [j for j, n in counts.items() if 0 < n < 30]
     if thin:
         notes.append(
             f"Fewer than 30 PSID rows in {', '.join(thin)}: experience there leans on other jobs."
