@@ -34,8 +34,9 @@ def run(args: argparse.Namespace) -> int:
     from fairscreen.stations import ingest
     from fairscreen.tables import Warehouse
 
+    survey = ingest.check(args.kind, args.paths, vintage=args.vintage)  # before Spark starts
     warehouse = Warehouse(get_session(), args.warehouse or "var/warehouse")
-    result = ingest.ingest(warehouse, args.kind, args.paths, vintage=args.vintage)
+    result = ingest.ingest(warehouse, args.kind, args.paths, vintage=args.vintage, survey=survey)
     lines = [f"{args.kind}: {result.rows:,} rows from {len(result.files)} file(s)"]
     lines += [f"already there, nothing done: {name}" for name in result.skipped]
     lines += [f"note: {note}" for note in result.notes]

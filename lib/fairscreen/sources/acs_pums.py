@@ -19,7 +19,7 @@ from fairscreen.progress import say
 from fairscreen.sources import ledger
 from fairscreen.sources.acs_layout import person_keys
 from fairscreen.sources.acs_reader import Member, batches, inspect
-from fairscreen.sources.acs_survey import SurveyFile, survey_files
+from fairscreen.sources.acs_survey import Survey, SurveyFile, survey_files
 from fairscreen.sources.result import IngestResult
 from fairscreen.tables import Warehouse
 
@@ -29,17 +29,22 @@ TABLE, KIND = "acs_person", "acs"
 
 
 def ingest_acs(
-    warehouse: Warehouse, paths: Sequence[str | Path], *, vintage: int | None = None
+    warehouse: Warehouse,
+    paths: Sequence[str | Path],
+    *,
+    vintage: int | None = None,
+    survey: Survey | None = None,
 ) -> IngestResult:
     """Append the people of all given zips to `acs_person` in one transaction.
 
     Content that is there already is skipped and named; several vintages stay apart by column
-    `vintage`. `vintage` overrides the year that SERIALNO begins with.
+    `vintage`. `vintage` overrides the year that SERIALNO begins with. `survey`: what
+    `survey_files` gave for these paths, where the caller has it already.
     Raises InputError, with nothing written, for any bad file and for a person who is in two of
     the files given. People who are in the warehouse through an earlier file (a state's file after
     the national one) are kept a second time, apart by `source_sha256`, and that is said.
     """
-    files, twice = survey_files(paths, vintage=vintage)
+    files, twice = survey or survey_files(paths, vintage=vintage)
     held = ledger.known(warehouse, KIND)
     states, sources = _in_table(warehouse, files)
     new = [f for f in files if f.scan.sha256 not in held | sources]

@@ -24,9 +24,11 @@ class SurveyFile:
     scan: Scan
 
 
-def survey_files(
-    paths: Sequence[str | Path], *, vintage: int | None = None
-) -> tuple[list[SurveyFile], list[SurveyFile]]:
+#: Files with each content once, then those whose content came twice.
+Survey = tuple[list[SurveyFile], list[SurveyFile]]
+
+
+def survey_files(paths: Sequence[str | Path], *, vintage: int | None = None) -> Survey:
     """The members of all zips, each content once; then those whose content came twice.
 
     Raises InputError for bad files, and where two members of one vintage hold the same person.

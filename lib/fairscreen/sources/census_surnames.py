@@ -10,8 +10,10 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 
@@ -62,21 +64,39 @@ def read(path: Path) -> Surnames:
     a column missing, no rows, non-UTF-8 bytes, a ragged line, text in a number, a percentage above
     100, a name twice.
     """
+    with _table(path) as (stream, where):
+        return parse(stream, where)
+
+
+def inspect(path: Path) -> None:
+    """Whether the one CSV is there and has the columns; InputError as `read`. Reads line 1."""
+    with _table(path) as (stream, where):
+        _header(_numbered(stream, where), where)
+
+
+@contextmanager
+def _table(path: Path) -> Iterator[tuple[IO[bytes], str]]:
+    """The one CSV of the zip, and its name for messages."""
     with archive.opened(path, REMEDY) as names:
         tables = [m for m in archive.members(names) if m.lower().endswith(".csv")]
         if len(tables) != 1:
             found = f"{len(tables)} CSV files ({', '.join(tables)})" if tables else "no CSV file"
             raise InputError(str(path), f"holds {found}; one is expected", REMEDY)
         with archive.streamed(names, path, tables[0], REMEDY) as stream:
-            return parse(stream, f"{path}, member {tables[0]}")
+            yield stream, f"{path}, member {tables[0]}"
 
 
 def parse(data: Iterable[bytes], where: str) -> Surnames:
     """Parse the lines of the CSV; see `read`."""
     numbered = _numbered(data, where)
+    width, places = _header(numbered, where)
+    return _rows(numbered, width, places, where)
+
+
+def _header(numbered: Iterator[tuple[int, list[str]]], where: str) -> tuple[int, dict[str, int]]:
     _, first = next(numbered, (0, []))
     header = [name.strip().lower() for name in first]
-    return _rows(numbered, len(header), _places(header, where), where)
+    return len(header), _places(header, where)
 
 
 def _numbered(data: Iterable[bytes], where: str) -> Iterator[tuple[int, list[str]]]:

@@ -142,16 +142,27 @@ def read(path: Path, crosswalk: Crosswalk | None = None) -> Extract:
     """
     crosswalk = crosswalk or load_crosswalk()
     with archive.opened(path, REMEDY) as package:
-        sas, text = _members(package, path)
-        with archive.streamed(package, path, sas, REMEDY) as stream:
-            # Labels are plain ASCII or Windows text; names and columns are ASCII.
-            setup = sas_setup.parse(stream.read().decode("latin-1"), f"{path}, member {sas}")
-        names = _needed(setup, crosswalk)
+        setup, text, names = _described(package, path, crosswalk)
         where = f"{path}, member {text}"
         with archive.streamed(package, path, text, REMEDY) as stream:
             parts = list(sas_setup.read_columns(stream, setup, names, where))
     data = {name: np.concatenate([part[name] for part in parts]) for name in names}
     return extract(data, crosswalk, setup.synthetic, where)
+
+
+def inspect(path: Path) -> None:
+    """Whether the package has its parts and all variables; InputError as `read`. Reads no data."""
+    with archive.opened(path, REMEDY) as package:
+        _described(package, path, load_crosswalk())
+
+
+def _described(package: ZipFile, path: Path, crosswalk: Crosswalk) -> tuple[Setup, str, list[str]]:
+    """The set-up file as read, the member with the data, the variables that are wanted."""
+    sas, text = _members(package, path)
+    with archive.streamed(package, path, sas, REMEDY) as stream:
+        # Labels are plain ASCII or Windows text; names and columns are ASCII.
+        setup = sas_setup.parse(stream.read().decode("latin-1"), f"{path}, member {sas}")
+    return setup, text, _needed(setup, crosswalk)
 
 
 def _members(package: ZipFile, path: Path) -> tuple[str, str]:

@@ -56,6 +56,12 @@ def read(path: Path) -> Iterator[pa.Table]:
             yield parse(data, year, f"{path}, member {member}")
 
 
+def inspect(path: Path) -> None:
+    """Whether the zip opens and which years it holds; InputError as `read`. Reads no names."""
+    with archive.opened(path, REMEDY) as names:
+        _years(names.namelist(), path)
+
+
 def _years(members: list[str], path: Path) -> dict[int, str]:
     years: dict[int, str] = {}
     for member in members:

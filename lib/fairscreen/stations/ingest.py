@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fairscreen import resources
 from fairscreen.config import Sources
 from fairscreen.progress import say
-from fairscreen.sources import acs_pums, census_surnames, psid, ssa_names
+from fairscreen.sources import acs_pums, acs_survey, census_surnames, psid, ssa_names
+from fairscreen.sources.acs_survey import Survey
 from fairscreen.sources.result import IngestResult
 from fairscreen.tables import Warehouse
 
@@ -23,13 +24,40 @@ class Bronze:
     notes: tuple[str, ...]
 
 
-def ingest(
-    warehouse: Warehouse, kind: str, paths: Sequence[str], *, vintage: int | None = None
-) -> IngestResult:
-    """One kind of source. Raises InputError naming file, member, line or column."""
+def check(kind: str, paths: Sequence[str], *, vintage: int | None = None) -> Survey | None:
+    """What can be known of the files before Spark starts. Raises InputError as `ingest`.
+
+    ACS files are read whole, once: what that gives is for `ingest`. Of the others, which are
+    small, the archive and its headers.
+    """
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
-        return acs_pums.ingest_acs(warehouse, files, vintage=vintage)
+        return acs_survey.survey_files(files, vintage=vintage)
+    one = {
+        "psid": psid.inspect,
+        "ssa": ssa_names.inspect,
+        "surnames": census_surnames.inspect,
+    }[kind]
+    for file in files:
+        one(file)
+    return None
+
+
+def ingest(
+    warehouse: Warehouse,
+    kind: str,
+    paths: Sequence[str],
+    *,
+    vintage: int | None = None,
+    survey: Survey | None = None,
+) -> IngestResult:
+    """One kind of source. Raises InputError naming file, member, line or column.
+
+    `survey`: what `check` gave for these paths, so that they are not read once more.
+    """
+    files = [resources.resolve(path) for path in paths]
+    if kind == "acs":
+        return acs_pums.ingest_acs(warehouse, files, vintage=vintage, survey=survey)
     one = {
         "psid": psid.ingest_psid,
         "ssa": ssa_names.ingest_ssa,

@@ -1,0 +1,74 @@
+"""`fairscreen ingest` on a bad file: refused before Spark starts, whatever the kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acs_files import person, write, zipped
+from fairscreen import cli, session
+from fairscreen.stations import ingest
+from psid_files import FIELDS, couple, package
+
+
+def acs(folder: Path) -> Path:
+    return zipped(folder / "a.zip", person(), person(SPORDER="02", AGEP="121"))
+
+
+def ssa(folder: Path) -> Path:
+    return write(folder / "a.zip", {"yob1700.txt": "Ann,F,5\n"})
+
+
+def surnames(folder: Path) -> Path:
+    return write(folder / "a.zip", {"Names.csv": "name,count\n"})
+
+
+def psid(folder: Path) -> Path:
+    fields = [f for f in FIELDS if f[0] != "ER72472"]
+    return package(folder / "a.zip", couple(), fields=fields)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (acs, ", psam_p56.csv, line 3, column AGEP: 121 is above 120. Give the person zip as the "
+         "Census Bureau ships it (such as csv_pwy.zip)."),
+        (ssa, ", member yob1700.txt: birth year 1700 is not between 1880 and 2100. Download "
+         "names.zip (national data) from the SSA's baby names page again."),
+        (surnames, ", member Names.csv, line 1: columns pctwhite, pctblack, pctapi, pctaian, "
+         "pct2prace, pcthispanic missing. Download names.zip of the 2010 surnames from the Census "
+         "Bureau again."),
+        (psid, ", member J1.sas: variable ER72472 of wave 2019 is missing. Add ER72472 to the Data "
+         "Center's cart and download again."),
+    ],
+)  # fmt: skip
+def test_a_bad_file_never_reaches_spark(tmp_path, monkeypatch, capsys, make, message) -> None:
+    def never(*args: object, **options: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(session, "get_session", never)
+    path = make(tmp_path)
+    argv = ["ingest", make.__name__, str(path), "--warehouse", str(tmp_path / "w")]
+    assert cli.main(argv) == 2
+    assert capsys.readouterr().err == f"error: {path}{message}\n"
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"),
+    [
+        ("ssa", "ssa_national_names.zip"),
+        ("surnames", "census_2010_surnames.zip"),
+        ("psid", "psid_synthetic.zip"),
+    ],
+)
+def test_the_shipped_files_pass(kind: str, file: str) -> None:
+    assert ingest.check(kind, [f"bundled:{file}"]) is None
+
+
+def test_what_the_check_read_is_kept_for_the_ingest(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", person(SERIALNO="0000012"))
+    survey = ingest.check("acs", [str(path), str(path)], vintage=2014)
+    assert survey is not None
+    assert [[f.member.vintage for f in files] for files in survey] == [[2014], [2014]]
