@@ -8,6 +8,7 @@ first row of data).
 from __future__ import annotations
 
 import csv
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ def _read_csv(file: Path, where: str, delimiter: str | None) -> pd.DataFrame:
                 stream.seek(0)
             reader = csv.reader(stream, delimiter=delimiter, strict=True)
             header = next(reader, [])
+            _no_nul(header, where, reader.line_num)
             rows, lines = [], []
             done = reader.line_num
             for record in reader:
@@ -68,6 +70,7 @@ def _read_csv(file: Path, where: str, delimiter: str | None) -> pd.DataFrame:
                     )
                 if not record:
                     continue
+                _no_nul(record, where, reader.line_num)
                 if len(record) != len(header):
                     raise InputError(
                         f"{where}, line {reader.line_num}",
@@ -100,6 +103,14 @@ def _no_csv(where: str, first: int, last: int, reason: str) -> InputError:
     return InputError(f"{where}, line {first}", reason, "Correct the quotes of this line.")
 
 
+def _no_nul(record: list[str], where: str, line: int) -> None:
+    if "\0" in "".join(record):
+        raise InputError(
+            f"{where}, line {line}", "holds a NUL character",
+            "Correct the line; a file full of them is no UTF-8: save it anew as CSV in UTF-8.",
+        )  # fmt: skip
+
+
 def _read_typed(file: Path, where: str, suffix: str) -> pd.DataFrame:
     try:
         if suffix == ".parquet":
@@ -125,9 +136,14 @@ def place(frame: pd.DataFrame, at: int) -> str:
 
 
 def label(value: Any) -> str | None:
-    """A cell as text; None = missing. Whole numbers have no decimals: 1 and 1.0 are both `1`."""
+    """A cell as text; None = missing. Whole numbers have no decimals: 1 and 1.0 are both `1`.
+    Bytes are UTF-8."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
     if value is None or value is pd.NaT or value is pd.NA or value == "":
         return None
+    if isinstance(value, Decimal):
+        value = int(value) if value.is_finite() and value == value.to_integral() else float(value)
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, int | np.integer):
@@ -147,14 +163,20 @@ def labels(column: pd.Series[Any]) -> NDArray[np.object_]:
 
 
 def equals(column: pd.Series[Any], value: str) -> NDArray[np.bool_]:
-    """Cells that equal a value given as text: text exactly, numbers as numbers."""
+    """Cells that equal a value given as text: text exactly, numbers as numbers (1 is 1.0), true
+    and false in any case."""
     number = _number(value)
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
+    single = column.dtype in (np.float32, "Float32")  # 0.1 is another number there
 
     def same(cell: Any) -> bool:
-        if isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
-            return number is not None and float(cell) == number
+        if isinstance(cell, bool | np.bool_):
+            return str(bool(cell)).lower() == value.lower()
+        if isinstance(cell, int | float | np.number | Decimal):
+            if number is None:
+                return False
+            return float(cell) == (float(np.float32(number)) if single else number)
         return label(cell) == value
 
     return np.fromiter((same(v) for v in column.tolist()), dtype=bool, count=len(column))

@@ -183,7 +183,7 @@ def test_a_margin_adds_equivalence_tests(people) -> None:
 BAD = {
     "no column": (
         {"y": "score"}, "",
-        "t.csv, score: is no column. Columns: sex, z, w, v, y.",
+        "t.csv, 'score': is no column. Columns: 'sex', 'z', 'w', 'v', 'y'.",
     ),
     "two roles": (
         {"b": ["z"]}, "",

@@ -34,10 +34,11 @@ examples:
 
 Effects: TE total = NDE (not through the mediators) + BIE (qualifications) + RIE (names, region);
 NIE = BIE + RIE. A positive value favors x1. An effect whose overlap is too weak is not computable,
-and the row says why. Values of --x1 and --x0 are compared as text, exactly; 1 equals 1.0 only
-where the file keeps numbers (parquet, Stata, Excel). Numbers with more than 20 distinct values
-enter as they are: as smooth curves beside bins cut at quantiles (--bins), or split by trees. Every
-other column is a category. Rows left out are counted by reason.
+and the row says why. Without --r there is no RIE, without --b no BIE. Values of --x1 and --x0 are
+compared as text, exactly; only where the file keeps types (parquet, Stata, Excel) 1 equals 1.0,
+and true equals True. Numbers with more than 20 distinct values enter as they are: as smooth curves
+beside bins cut at quantiles (--bins), or split by trees. Every other column is a category, with
+200 values at most. Rows left out are counted by reason.
 """
 
 
