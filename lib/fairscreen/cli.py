@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from fairscreen import __version__
 from fairscreen.commands import analyze, audit, ingest, sql, stations, verify_acs
-from fairscreen.errors import FairscreenError, InputError, from_worker
+from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
 
 _EPILOG = """\
 examples:
@@ -69,9 +69,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _of_the_machine(error: BaseException) -> InputError | None:
-    """A full disk, a missing right or a rival, wherever in the causes (Java's too) it stands."""
+def _of_the_machine(error: BaseException) -> FairscreenError | None:
+    """An interrupt, a full disk, a missing right or a rival, anywhere in the causes (Java's too)."""
     text = "".join(traceback.format_exception(error))
+    if re.search(r"cancelled as part of cancellation of all jobs|SparkContext was shut down", text):
+        return StoppedError("interrupted; what was done is kept. The same command goes on.")
     if "No space left on device" in text:
         return InputError(
             "disk", "no space is left", "Free some and run the same command again: it goes on."

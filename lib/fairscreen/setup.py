@@ -26,21 +26,17 @@ def fetch_jars() -> Path:
     if any(folder.glob("delta-spark*.jar")):
         return folder
     require_java()
-    from delta import configure_spark_with_delta_pip
-    from pyspark.sql import SparkSession
-
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as ivy:
-        builder = SparkSession.builder.master("local[1]").config("spark.jars.ivy", ivy)
-        builder = builder.config("spark.ui.enabled", "false")
-        try:
-            configure_spark_with_delta_pip(builder).getOrCreate().stop()
-        except Exception as error:
+        # In a process of its own: Ivy's 200 lines of resolution would bury what matters.
+        code = f"from fairscreen.setup import _resolve; _resolve({ivy!r})"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
             raise MissingPartError(
                 "Delta's jars",
                 "could not be fetched from Maven Central",
-                f"Check the network and run `make setup` again ({type(error).__name__}).",
-            ) from None
+                f"Check the network and run `make setup` again ({last[:200]}).",
+            )
         jars = [j for j in Path(ivy, "jars").glob("*.jar") if any(n in j.name for n in _NEEDED)]
         staging = folder.with_name(folder.name + ".part")
         shutil.rmtree(staging, ignore_errors=True)
@@ -50,6 +46,17 @@ def fetch_jars() -> Path:
             shutil.copy(jar, staging / jar.name.split("_", 1)[-1])
         staging.rename(folder)
     return folder
+
+
+def _resolve(ivy: str) -> None:
+    """Start and stop a session that makes Ivy fetch Delta's jars into the folder `ivy`."""
+    from delta import configure_spark_with_delta_pip
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master("local[1]").config("spark.jars.ivy", ivy)
+    builder = builder.config("spark.ui.enabled", "false")
+    configure_spark_with_delta_pip(builder).getOrCreate().stop()
 
 
 def install_java() -> None:

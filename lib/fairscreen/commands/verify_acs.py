@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -47,7 +48,12 @@ def run(args: argparse.Namespace) -> int:
         found = acs_verify.compare(rows, args.official)
         result["comparison"] = [asdict(c) for c in found]
         off = [c for c in found if c.status != "equal"]
-        text += f"\n\n{len(found) - len(off)} of {len(found)} published figures equal ours."
+        count = Counter(c.status for c in found)
+        text += (
+            f"\n\nOf {len(found)} published figures {count['equal']} equal ours, "
+            f"{count['differs']} differ, {count['not_computable']} cannot be computed from these "
+            "files."
+        )
         if off:
             text += "\n" + _table(
                 ("state", "characteristic", "figure", "ours", "published", "status"),

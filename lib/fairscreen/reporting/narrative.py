@@ -201,7 +201,7 @@ def holm_sentence(cfg: Config, rows: Sequence[Row]) -> str:
     alpha = 1 - cfg.estimation.level
     tested = [r for r in rows if number(r.get("p_holm")) is not None]
     if not tested:
-        return "No adjusted p-value is recorded for these effects."
+        return "No effect could be tested, so there is nothing to correct for many tests."
     kept = [r for r in tested if float(r["p_holm"]) < alpha]
     text = (
         f"Many effects are tested at once, so some would look real by chance: {len(kept)} of "

@@ -140,9 +140,8 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
     sentences = [narrative.effect_sentence(cfg, pooled[e]) for e in EFFECTS[:4] if e in pooled]
     if total_by_job:
         sentences.insert(1, narrative.jobs_sentence(cfg, total_by_job))
-    tested = [r for r in headline if r["estimand"] in ("NDE", "BIE", "RIE")]
-    if tested:
-        sentences.append(narrative.holm_sentence(cfg, tested))
+    if headline:
+        sentences.append(narrative.holm_sentence(cfg, headline))
     ratios = [r for r in raw if r["estimand"] == "selection_rate_ratio"]
     if ratios:
         sentences.append(narrative.ratio_sentence(cfg, ratios))
@@ -188,6 +187,9 @@ def _panels(
         mine = [r for r in [*headline, *raw] if r["estimand"] == estimand]
         first = min((r["method"] for r in mine), default="")  # one method per panel
         rows = _ordered([r for r in mine if r["method"] == first], slices)
+        if estimand == "raw_gap" and len(rows) > 1:
+            # Pooled, it mixes differences between jobs and would stretch every panel's scale.
+            rows = [r for r in rows if r["slice"] != "all"]
         by_panel[estimand] = [
             plots.ForestRow(
                 label=narrative.slice_label(data.cfg, r["slice"]), estimate=r["estimate"],

@@ -68,6 +68,7 @@ def _summary(run: Run, done: dict[str, StationResult], seconds: dict[str, float]
         "mlflow_run_ids": reported.get("mlflow_run_ids", {}),
         "mlflow_command": reported.get("mlflow_command"),
         "report_path": reported.get("report_path"),
+        "effects": reported.get("effects", []),
         "synthetic_sources": done["applicants"].detail.get("synthetic", []),
         "notes": [n for result in done.values() for n in result.detail.get("notes", [])],
     }

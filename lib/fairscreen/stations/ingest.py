@@ -84,6 +84,7 @@ def run(warehouse: Warehouse, sources: Sources) -> Bronze:
     }
     results: dict[str, IngestResult] = {}
     for kind, paths in wanted.items():
+        say(f"ingest: {kind}: reading {', '.join(paths)}")
         results[kind] = result = ingest(warehouse, kind, paths)
         done = f"{result.rows:,} rows" if result.files else "already there"
         say(f"ingest: {kind}: {done}")

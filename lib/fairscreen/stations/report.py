@@ -16,6 +16,7 @@ from fairscreen import __version__, sql, tracking
 from fairscreen.config import Config
 from fairscreen.errors import InputError
 from fairscreen.reporting.report import ModelFacts, ReportData, Sample, render_report
+from fairscreen.scoring.screeners.planted import notes as planted_notes
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 from fairscreen.stations.ingest import Bronze
 
@@ -42,6 +43,12 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
         versions = {name: run.warehouse.version(name) for name in _TABLES}
         frames = _frames(run, bronze)
         models = _models(run)
+        planted = [
+            note
+            for name, screener in cfg.scoring.models.items()
+            if screener.kind == "planted"
+            for note in planted_notes(name, screener.params)
+        ]
         runs = {
             model: tracking.log_audit_run(
                 cfg, model=model, estimates=frames["estimates"], overlap=frames["overlap"],
@@ -59,7 +66,7 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
             overlap=frames["overlap"], patterns=frames["patterns"], sources=frames["sources"],
             input_versions=versions, models=models, samples=_samples(run), mlflow_runs=runs,
             mlflow_command=tracking.open_command(cfg), command=run.command,
-            notes=tuple(n for r in done.values() for n in r.detail.get("notes", [])),
+            notes=(*planted, *(n for r in done.values() for n in r.detail.get("notes", []))),
         )  # fmt: skip
         write_text(target, render_report(data))
         for run_id in runs.values():
@@ -69,6 +76,8 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
             "mlflow_run_ids": runs,
             "mlflow_command": tracking.open_command(cfg),
             "table_versions": versions,
+            "notes": planted,
+            "effects": _effects(frames["estimates"]),
         }
 
     mark = fingerprint(done["estimate"].fingerprint, cfg.hash(), str(target), tracking.store(cfg))
@@ -105,6 +114,19 @@ def make_folder(place: Path) -> None:
         problem = "cannot be written to"
     if problem:
         raise InputError(f"out: {place}", problem, "Give --out a folder that you can write to.")
+
+
+_HEADLINE = (
+    "model", "contrast", "document_format", "slice", "estimand", "title", "estimate", "std_error",
+    "ci_low", "ci_high", "p_value", "p_holm", "n", "favors_when_positive", "status", "reason",
+)  # fmt: skip
+
+
+def _effects(estimates: pd.DataFrame) -> list[dict[str, Any]]:
+    """The path effects of summary.json: what the report's main table shows, null where it does."""
+    main = estimates[(estimates["design"] == "path_specific") & (estimates["method"] == "eif")]
+    rows = main[list(_HEADLINE)].astype(object).where(main[list(_HEADLINE)].notna(), None)
+    return [{str(k): v for k, v in row.items()} for row in rows.to_dict("records")]
 
 
 def _frames(run: Run, bronze: Bronze) -> dict[str, pd.DataFrame]:

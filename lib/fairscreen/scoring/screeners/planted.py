@@ -54,6 +54,16 @@ def truth(params: Params) -> dict[str, float]:
     return {"gender": p.direct_gender, "race": p.direct_race}
 
 
+def notes(name: str, params: Params) -> list[str]:
+    """What a reader must know of a simulated screener: its planted truth, beside the estimates."""
+    planted = truth(params)
+    return [
+        f"{name} is simulated and is given gender and race themselves: its NDE estimates a planted "
+        f"direct effect of {planted['gender']:+g} points for men and {planted['race']:+g} points "
+        "for white applicants, the same in every job."
+    ]
+
+
 def mean_score(p: PlantedParams, applicant: Mapping[str, Any]) -> float:
     """The score without noise, of an applicant's features as sent (see `requests`)."""
     score: float = (
