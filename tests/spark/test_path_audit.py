@@ -12,7 +12,6 @@ import pytest
 from pyspark.sql import functions as sf
 
 from fairscreen import resources
-from fairscreen.audits import path_rows
 from fairscreen.audits import path_specific as audit
 from fairscreen.audits.cells import cases, cells, code_lists, coded
 from fairscreen.config import load
@@ -67,7 +66,11 @@ def people() -> pd.DataFrame:
             "first_name_gender": named,
             "edu_group": np.where(rng.random(n) < 0.4 + 0.2 * male, "high", "low"),
             "exp_year": np.round(rng.gamma(3, 2 + male) * 12) / 12,
-            "design_weight": [Decimal(v) / 8 for v in rng.integers(4, 13, n).tolist()],
+            # The first two stand for nobody in the population; both have a z_weight.
+            "design_weight": [
+                Decimal(v if i > 1 else 0) / 8
+                for i, v in enumerate(rng.integers(4, 13, n).tolist())
+            ],
             "z_weight_gender": [Decimal(v) / 4 for v in rng.integers(3, 6, n).tolist()],
             "z_weight_race": [Decimal(1)] * n,
         }
@@ -295,12 +298,12 @@ def test_outcome_gaps_are_those_of_the_people(result, people, answers) -> None:
     y = averaged(answers, "b")
     frame = people.set_index("applicant_id").loc[y.index]
     male = (frame["gender"] == "male").astype(np.int8).to_numpy()
+    weight = frame["design_weight"].astype(float).to_numpy()
+    some = weight > 0
+    assert (~some).sum() == 2
     direct = outcome_rows(
-        Outcomes(
-            male, y.to_numpy(), frame["design_weight"].astype(float).to_numpy(),
-            np.ones(len(y), dtype=np.int64),
-        )
-    )  # fmt: skip
+        Outcomes(male[some], y.to_numpy()[some], weight[some], np.ones(some.sum(), dtype=np.int64))
+    )
     want = {(r.estimand, r.method, r.group): r.estimate for r in direct}
     got = {
         (r["estimand"], r["method"], r["slice"]): r["estimate"]
@@ -363,21 +366,17 @@ def test_applicants_of_weight_0_stand_for_nobody_and_are_said(tables, people, cf
     n = {(r["model"], r["contrast"], r["slice"]): r["n"] for r in totals}
     assert n["b", "white_vs_rest", "all"] == len(people) - 2
     assert n["b", "male_vs_female", "all"] == len(people)
-    counts = pd.DataFrame(
-        {
-            "model": "b", "document_format": "text", "gender": ["male", "female"],
-            "race": "white", "outcome": "ok", "count": [5, 5], "unweighted": [0, 2],
-        }
-    )  # fmt: skip
-    (_, note) = path_rows.answer_notes(counts, cfg)
-    assert note.startswith("2 requests belong to applicants of weight 0")
+    assert audit.weight_counts(weighted, both) == {
+        "applicants": 300, "design_weight": 2, "z_weight_gender": 0, "z_weight_race": 2,
+    }  # fmt: skip
 
 
-def test_a_role_that_is_no_column_is_named(tables) -> None:
-    wrong = load(
-        resources.path("conf", "audits", "demo.yml"),
-        [*OVERRIDES, "estimation.roles.business=[degree]"],
-    )
-    with pytest.raises(ConfigError, match=r"estimation.roles, degree: is not a column") as caught:
-        code_lists(tables[0], wrong)
-    assert "edu_group" in str(caught.value)
+def test_design_weight_0_is_said_in_the_notes(result) -> None:
+    (note,) = (n for n in result.notes if "weight 0" in n)
+    assert note.startswith("2 of 300 applicants have design weight 0")
+
+
+def test_a_role_that_is_no_column_is_named(tables, cfg) -> None:
+    with pytest.raises(ConfigError, match=r"estimation.roles, edu_group: is not a col") as caught:
+        code_lists(tables[0].drop("edu_group"), cfg)
+    assert "first_name_gender" in str(caught.value)

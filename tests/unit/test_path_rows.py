@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from fairscreen import resources
-from fairscreen.audits import path_rows
+from fairscreen.audits import notes, path_rows
 from fairscreen.audits.cells import cases
+from fairscreen.audits.path_specific import outcome_items
 from fairscreen.config import load
 from fairscreen.estimators.results import EFFECTS
 
@@ -89,13 +90,58 @@ def test_lost_answers_are_told_by_group(cfg) -> None:
             ("female", "refused", 40),
         ],
         columns=["gender", "outcome", "count"],
-    ).assign(model="m", document_format="text", race="white", unweighted=0)
-    notes = path_rows.answer_notes(counts, cfg)
-    assert notes[0] == (
+    ).assign(model="m", document_format="text", race="white")
+    assert notes.margin_note(cfg) == (
         "Negligible means within 1 points of score. Two one-sided tests reach 80% power at "
         "2.93 standard errors."
     )
-    assert notes[1] == (
+    (note,) = notes.answer_notes(counts, cfg)
+    assert note == (
         "m, text: 50 of 200 requests have no score (failed 10, refused 40) and are left out. "
         "Scored: men 90.0%, women 60.0% (Fisher p 1.2e-06: answers differ by group)."
     )
+
+
+def test_weight_0_is_said_of_what_it_leaves_out_and_of_nothing_else(cfg) -> None:
+    zero = {"applicants": 2000, "design_weight": 12, "z_weight_gender": 0, "z_weight_race": 3}
+    assert notes.weight_notes(zero, cfg) == [
+        "12 of 2,000 applicants have design weight 0: nobody surveyed in their job has their "
+        "gender, race and age. This leaves them out of design-weighted raw gaps and selection "
+        "rates only; the effects weight by confounders alone.",
+        "3 of 2,000 applicants have weight 0 in white_vs_rest: nobody surveyed in their job has "
+        "their gender and age. They are left out of the effects there.",
+    ]
+    none = dict.fromkeys(zero, 0)
+    assert notes.weight_notes(none, cfg) == []
+
+
+def test_the_sample_as_drawn_holds_who_has_no_weight(cfg) -> None:
+    histogram = {
+        "x": np.array([1, 1, 0, 0, -1], dtype=np.int8), "y": np.array([4.0, 8.0, 1.0, 3.0, 9.0]),
+        "w": np.array([1.0, 0.0, 2.0, 1.0, 1.0]), "n": np.array([30, 30, 30, 30, 5]),
+    }  # fmt: skip
+    rows = {(r.estimand, r.method): r for r in outcome_items(**histogram, cfg=cfg)}
+    drawn, weighted = (rows["raw_gap", m] for m in ("difference_unweighted", "difference"))
+    assert (drawn.estimate, drawn.n) == (6.0 - 2.0, 120)
+    assert weighted.estimate == pytest.approx(4.0 - 5 / 3)
+    assert weighted.n == 90
+    # Nobody of x1 has a weight: no weighted number, and why; the drawn sample has one still.
+    histogram["w"] = np.array([0.0, 0.0, 2.0, 1.0, 1.0])
+    rows = {(r.estimand, r.method): r for r in outcome_items(**histogram, cfg=cfg)}
+    assert rows["raw_gap", "difference_unweighted"].estimate == 4.0
+    assert rows["raw_gap", "difference"].reason == (
+        "empty_group: no answered applicant of design weight above 0 in x1; "
+        "fewer_than_30_in_a_group"
+    )
+
+
+def test_a_pooled_small_group_carries_both_reasons(context, cfg) -> None:
+    pooled = next(c for c in cases(cfg) if c.pooled)
+    item = {
+        "estimand": "raw_gap", "method": "difference", "group": None, "estimate": 0.4,
+        "std_error": 0.1, "ci_low": 0.2, "ci_high": 0.6, "p_value": 0.1, "n": 10,
+        "status": "flagged", "reason": "fewer_than_30_in_a_group",
+    }  # fmt: skip
+    (row,) = path_rows._outcome_rows(context, pooled, [item])
+    assert row["status"] == "flagged"
+    assert row["reason"] == "fewer_than_30_in_a_group; mixes_differences_between_jobs"

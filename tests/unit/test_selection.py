@@ -8,7 +8,13 @@ from scipy.stats import ttest_ind
 from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 
-from fairscreen.estimators.selection import OutcomeRow, Outcomes, median, outcome_rows
+from fairscreen.estimators.selection import (
+    OutcomeRow,
+    Outcomes,
+    median,
+    outcome_rows,
+    small_group,
+)
 
 
 def outcomes(x, y, w=None, cluster=None) -> Outcomes:
@@ -148,3 +154,38 @@ def test_what_cannot_be_computed_says_why() -> None:
 @pytest.mark.parametrize(("y", "expected"), [([1, 2, 3], 2.0), ([1, 2, 3, 10], 2.5), ([4], 4.0)])
 def test_median_of_equal_weights_is_the_usual_one(y, expected) -> None:
     assert median(np.array(y, dtype=float), np.full(len(y), 0.1)) == expected
+
+
+def test_small_groups_are_flagged_beside_other_reasons() -> None:
+    # 40 of x1, 3 of x0 with the lowest scores: nobody of them is above the median.
+    x, y = np.repeat([1, 0], [40, 3]), np.concatenate([np.arange(10.0, 50.0), [1.0, 2.0, 3.0]])
+    plain = by_key(outcome_rows(outcomes(x, y)))
+    rows = by_key(outcome_rows(outcomes(x, y), min_group=30))
+    few = "fewer_than_30_in_a_group"
+    assert plain["raw_gap", "difference", None].status == "ok"
+    gap = rows["raw_gap", "difference", None]
+    assert (gap.status, gap.reason) == ("flagged", few)
+    assert gap.ci_low == plain["raw_gap", "difference", None].ci_low
+    rate = rows["selection_rate", "local_law_144", 1]
+    assert (rate.status, rate.reason) == ("flagged", few)
+    impact = rows["selection_rate_ratio", "four_fifths", None]
+    assert impact.estimate == 0.0
+    assert impact.reason == f"{plain['selection_rate_ratio', 'four_fifths', None].reason}; {few}"
+    assert impact.reason.startswith("below_four_fifths; ")
+    assert rows["share_tied", "local_law_144", None].status == "ok"  # of all, whatever the group
+    told = {r.estimand for r in rows.values() if small_group(r.reason)}
+    assert told == {"raw_gap", "selection_rate", "selection_rate_ratio"}
+
+
+@pytest.mark.parametrize(("n", "flagged"), [(29, True), (30, False)])
+def test_people_are_counted_not_cells_and_from_30_on_groups_are_large(n, flagged) -> None:
+    counted = Outcomes(
+        np.array([1, 1, 0, 0], dtype=np.int8), np.array([1.0, 2.0, 1.0, 2.0]), np.ones(4),
+        np.array([20, 20, 1, n - 1]),
+    )  # fmt: skip
+    gap = by_key(outcome_rows(counted, min_group=30))["raw_gap", "difference", None]
+    assert (gap.status == "flagged") is flagged
+    assert not small_group(None)
+    nobody = outcome_rows(outcomes([1, 1], [3, 4]), min_group=30)
+    assert {r.status for r in nobody} == {"not_computable"}
+    assert all(small_group(r.reason) for r in nobody)

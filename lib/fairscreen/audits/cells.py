@@ -143,7 +143,8 @@ def coded(
 def cells(coded_rows: DataFrame) -> DataFrame:
     """Cells of `coded` rows: n, sum_y, sum_yy (exact decimals) per case and key.
 
-    Applicants of weight 0 stand for nobody in the population (a balanced design may draw them).
+    Applicants of w = 0 (the z_weight of the contrast's attribute) are left out: nobody surveyed
+    has their confounders, which a balanced design may draw.
     """
     square = (sf.col("y") * sf.col("y")).cast("decimal(27,16)")
     return (
@@ -154,12 +155,11 @@ def cells(coded_rows: DataFrame) -> DataFrame:
 
 
 def histogram(coded_rows: DataFrame) -> DataFrame:
-    """How often each score occurs, per case, group (x) and design weight above 0."""
-    return (
-        coded_rows.where(sf.col("design_weight") > 0)
-        .groupBy(*CASE, "x", "y", "design_weight")
-        .agg(sf.count("y").alias("n"))
-    )
+    """How often each score occurs, per case, group (x) and design weight.
+
+    Weight 0 stays in: such applicants answered, and the sample as drawn holds them.
+    """
+    return coded_rows.groupBy(*CASE, "x", "y", "design_weight").agg(sf.count("y").alias("n"))
 
 
 def _entry(name: str, pooled: bool, cfg: Config, codes: Mapping[str, Sequence[str]]) -> Column:

@@ -12,14 +12,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import fisher_exact
 
 from fairscreen.audits.cells import Case, cases
 from fairscreen.config import Config
 from fairscreen.estimators import patterns as five
-from fairscreen.estimators.equivalence import MARGIN_AT_80_PERCENT_POWER, tost
+from fairscreen.estimators.equivalence import tost
 from fairscreen.estimators.multiplicity import adjust
 from fairscreen.estimators.results import EFFECTS
 
@@ -212,7 +210,7 @@ def _outcome_rows(
             # Above 1 the ratio x0 / x1 favors x0; impact ratio and ties favor nobody.
             log = item["method"] == "log_ratio"
             row["favors_when_positive"] = f"{contrast.x0_label} (above 1)" if log else None
-        if case.pooled and len(context.cfg.population.jobs) > 1 and row["status"] == "ok":
+        if case.pooled and row["status"] != "not_computable":
             # Men and women hold different jobs: a pooled gap is not one within any of them.
             row["status"] = "flagged"
             row["reason"] = "; ".join(filter(None, (row["reason"], MIXES_JOBS)))
@@ -319,43 +317,3 @@ def patterns(context: Context, rows: Sequence[Mapping[str, Any]]) -> list[dict[s
         judged = five.patterns(parts, margin=options.equivalence_margin, photo=case.photo)
         found += [{**context.where(case), **asdict(row)} for row in judged]
     return found
-
-
-def answer_notes(counts: pd.DataFrame, cfg: Config) -> list[str]:
-    """Who has no score, by model and group. counts: model, document_format, gender, race,
-    outcome, count, unweighted (requests of applicants with design weight 0)."""
-    notes = [
-        f"Negligible means within {cfg.estimation.equivalence_margin:g} points of score. Two "
-        f"one-sided tests reach 80% power at {MARGIN_AT_80_PERCENT_POWER:.2f} standard errors."
-    ]
-    if nobody := int(counts["unweighted"].sum()):
-        notes.append(
-            f"{nobody:,} requests belong to applicants of weight 0: the design drew them, the "
-            "surveyed population has nobody like them. They are in no weighted number."
-        )
-    for keys, part in counts.groupby(["model", "document_format"], sort=True):
-        lost = part[part["outcome"] != "ok"]
-        if lost.empty:
-            continue
-        kinds = lost.groupby("outcome")["count"].sum()
-        listed = ", ".join(f"{kind} {number:,}" for kind, number in kinds.items())
-        text = (
-            f"{keys[0]}, {keys[1]}: {int(lost['count'].sum()):,} of {int(part['count'].sum()):,} "
-            f"requests have no score ({listed}) and are left out."
-        )
-        for contrast in cfg.estimation.contrasts.values():
-            table = [
-                [int(group.loc[group["outcome"] == "ok", "count"].sum()), int(group["count"].sum())]
-                for values in (contrast.x1, contrast.x0)
-                for group in (part[part[contrast.attribute].isin(values)],)
-            ]
-            if any(total == 0 for _, total in table) or table[0] == table[1]:
-                continue
-            p = float(fisher_exact([[ok, total - ok] for ok, total in table]).pvalue)
-            text += (
-                f" Scored: {contrast.x1_label} {table[0][0] / table[0][1]:.1%}, "
-                f"{contrast.x0_label} {table[1][0] / table[1][1]:.1%} (Fisher p {p:.2g}"
-                f"{': answers differ by group' if p < 0.05 else ''})."
-            )
-        notes.append(text)
-    return notes

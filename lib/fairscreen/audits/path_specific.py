@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from fairscreen.audits import path_rows
+from fairscreen.audits import notes, path_rows
 from fairscreen.audits.cells import CASE, cases, cells, code_lists, coded, histogram
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError, InputError
 from fairscreen.estimators.data import PathData
 from fairscreen.estimators.path_specific import PathOptions, path_effects
 from fairscreen.estimators.results import EFFECTS
-from fairscreen.estimators.selection import Outcomes, outcome_rows
+from fairscreen.estimators.selection import OutcomeRow, Outcomes, outcome_rows
 
 PRIMARY = ("NDE", "BIE", "RIE")
 # Cells whose influence comes back to the driver, over all cases: 56 bytes each.
@@ -141,7 +141,7 @@ def estimate(cell_rows: DataFrame, cfg: Config) -> DataFrame:
 
 def outcomes(histogram_rows: DataFrame, cfg: Config) -> DataFrame:
     """Raw gaps and scoring rates of every case: (case, kind, payload), kind `outcome`."""
-    level, count = cfg.estimation.level, len(cases(cfg))
+    count = len(cases(cfg))
     rows = histogram_rows.select(
         sf.col("case").alias("slot"), "case", "x", "n",
         sf.col("y").cast("double").alias("y"),
@@ -153,16 +153,44 @@ def outcomes(histogram_rows: DataFrame, cfg: Config) -> DataFrame:
         x, y = frame["x"].to_numpy(np.int8), frame["y"].to_numpy(np.float64)
         n, w = frame["n"].to_numpy(np.int64), frame["w"].to_numpy(np.float64)
         try:
-            found = outcome_rows(Outcomes(x, y, w, n), level=level)
-            plain = outcome_rows(Outcomes(x, y, np.ones(len(x)), n), level=level)[0]
+            found = outcome_items(x=x, y=y, w=w, n=n, cfg=cfg)
         except ValueError as error:
             raise InputError(f"case {case}", str(error), "Correct applicants.").marked() from None
         listed = [asdict(row) for row in found]
-        listed.append({**asdict(plain), "method": "difference_unweighted"})
         return _frame(case, "outcome", [json.dumps(listed, allow_nan=False)])
 
     placed = rows.repartitionById(count, "slot")
     return placed.groupBy("slot", "case").applyInPandas(one_case, _RESULT)
+
+
+def outcome_items(
+    *,
+    x: NDArray[np.int8],
+    y: _NUMBERS,
+    w: _NUMBERS,
+    n: NDArray[np.int64],
+    cfg: Config,
+) -> list[OutcomeRow]:
+    """Rows of one case from its histogram; x, y, w (design weight), n (C,), see `Outcomes`.
+
+    Weighted rows leave weight 0 out. The last row, `difference_unweighted`, is the sample as
+    drawn: every answered applicant of the two groups, whatever the weight.
+    """
+    least, level = cfg.estimation.overlap.min_effective_n, cfg.estimation.level
+    some = w > 0
+    weighted = Outcomes(x[some], y[some], w[some], n[some])
+    found = outcome_rows(weighted, level=level, min_group=least)
+    drawn = Outcomes(x, y, np.ones(len(x)), n)
+    plain = outcome_rows(drawn, level=level, min_group=least)[0]
+    if not some.all():  # a group that is empty only because its people have no weight
+        told = "empty_group: no answered applicant"
+        found = [
+            replace(r, reason=r.reason.replace(told, f"{told} of design weight above 0"))
+            if r.reason
+            else r
+            for r in found
+        ]
+    return [*found, replace(plain, method="difference_unweighted")]
 
 
 def _frame(case: int, kind: str, payloads: Sequence[str | None]) -> pd.DataFrame:
@@ -274,14 +302,18 @@ def run(
         config_hash=config_hash,
         input_versions=json.dumps(dict(input_versions), sort_keys=True),
     )
-    notes = path_rows.answer_notes(_answer_counts(applicants, scores, cfg), cfg)
+    said = [
+        notes.margin_note(cfg),
+        *notes.weight_notes(weight_counts(applicants, cfg), cfg),
+        *notes.answer_notes(_answer_counts(applicants, scores, cfg), cfg),
+    ]
     left = sorted(set(results) - set(influence["case"]))
     estimates, more = path_rows.estimates(context, results, raw, shared, left)
     return AuditResult(
         estimates=estimates,
         overlap=path_rows.overlap(context, results),
         patterns=path_rows.patterns(context, estimates),
-        notes=[*notes, *more],
+        notes=[*said, *more],
     )
 
 
@@ -291,14 +323,22 @@ def _payloads(answers: pd.DataFrame, kind: str) -> Iterator[tuple[int, Any]]:
         yield int(case), json.loads(payload)
 
 
+def weight_counts(applicants: DataFrame, cfg: Config) -> dict[str, int]:
+    """How many applicants there are, and how many have weight 0, by the name of the weight."""
+    people = applicants.where(sf.col("job").isin(*cfg.population.jobs))
+    attributes = sorted({c.attribute for c in cfg.estimation.contrasts.values()})
+    names = ["design_weight", *(f"z_weight_{a}" for a in attributes)]
+    zero = [sf.count(sf.when(sf.col(name) == 0, 1)).alias(name) for name in names]
+    row = people.agg(sf.count(sf.lit(1)).alias("applicants"), *zero).collect()[0]
+    return {name: int(row[name]) for name in ("applicants", *names)}
+
+
 def _answer_counts(applicants: DataFrame, scores: DataFrame, cfg: Config) -> pd.DataFrame:
-    """Requests by model, format, gender, race and outcome; `unweighted`: of weight 0."""
-    people = applicants.select("applicant_id", "gender", "race", "design_weight")
+    """Requests by model, format, gender, race and outcome."""
+    people = applicants.select("applicant_id", "gender", "race")
     rows = scores.where(sf.col("model").isin(*cfg.scoring.models)).join(people, "applicant_id")
     keys = ["model", "document_format", "gender", "race", "outcome"]
-    nobody = sf.sum((sf.col("design_weight") == 0).cast("bigint"))
-    counts = rows.groupBy(*keys).agg(sf.count("outcome").alias("count"), nobody.alias("unweighted"))
-    return counts.toPandas()
+    return rows.groupBy(*keys).agg(sf.count("outcome").alias("count")).toPandas()
 
 
 __all__ = ["CASE", "AuditResult", "estimate", "outcomes", "path_data", "path_options", "run"]

@@ -15,7 +15,8 @@ taken as known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ Array = NDArray[np.float64]
 Clusters = NDArray[np.int64] | None
 FOUR_FIFTHS = 0.8
 RATIO = "selection_rate_ratio"
+_SMALL = re.compile(r"\bfewer_than_[\d.]+_in_a_group\b")
+_OF_GROUPS = ("raw_gap", "selection_rate", RATIO)
 _ONE = "one_applicant: a group of one applicant (or one cluster) has no standard error"
 
 
@@ -103,7 +106,12 @@ def median(y: Array, weight: Array) -> float:
     return float(y[at])
 
 
-def outcome_rows(data: Outcomes, *, level: float = 0.95) -> list[OutcomeRow]:
+def small_group(reason: object) -> bool:
+    """True where a row's reason says that one of its two groups has too few people."""
+    return isinstance(reason, str) and _SMALL.search(reason) is not None
+
+
+def outcome_rows(data: Outcomes, *, level: float = 0.95, min_group: float = 0) -> list[OutcomeRow]:
     """Raw gap (x1 minus x0), rates of both groups, ratio x0 / x1 and impact ratio low / high.
 
     Estimands and methods:
@@ -116,7 +124,27 @@ def outcome_rows(data: Outcomes, *, level: float = 0.95) -> list[OutcomeRow]:
                            log_ratio            rate of x0 / rate of x1
     Not computable: "empty_group"; ratio "no_one_selected". Where one rate is 0 the ratio is 0
     and has no interval; one applicant in a group leaves the gap without an interval.
+    Flagged: "fewer_than_{min_group}_in_a_group" on every row that tells or compares groups where
+    one of the two has fewer applicants than that, after the row's other reasons; rows that are
+    not computable stay so and get the reason too.
     """
+    rows = _all_rows(data, level)
+    if min(int(data.n[data.x == g].sum()) for g in (1, 0)) >= min_group:
+        return rows
+    few = f"fewer_than_{min_group:g}_in_a_group"
+    return [
+        replace(
+            row,
+            status="flagged" if row.status == "ok" else row.status,
+            reason=f"{row.reason}; {few}" if row.reason else few,
+        )
+        if row.estimand in _OF_GROUPS
+        else row
+        for row in rows
+    ]
+
+
+def _all_rows(data: Outcomes, level: float) -> list[OutcomeRow]:
     order = np.lexsort((data.w, data.y, data.x))
     x, y = data.x[order], data.y[order]
     w, n = data.w[order], data.n[order].astype(np.float64)
