@@ -295,3 +295,24 @@ def test_the_impact_ratio_told_is_one_within_jobs() -> None:
     assert "0.85" in text
     assert "0.47" not in text
     assert "none of 2" in text
+
+
+def test_a_ratio_of_too_few_people_is_counted_and_never_told() -> None:
+    row = {"method": "four_fifths", "contrast": "white_vs_rest"}
+    few = "below_four_fifths; fewer_than_30_in_a_group"
+    rows = [
+        {**row, "slice": "job=a", "estimate": 0.0, "reason": few},
+        {**row, "slice": "job=b", "estimate": 0.85, "reason": None},
+        {**row, "slice": "job=c", "estimate": 0.7, "reason": "below_four_fifths"},
+        {**row, "slice": "all", "estimate": 0.1, "reason": few},
+    ]
+    cfg = load(resources.path("conf", "audits", "demo.yml"))
+    assert narrative.ratio_sentence(cfg, rows) == (
+        "Share scored above the median: the lowest impact ratio is 0.70 (c); below four fifths in "
+        "1 of 2: c. Not told for 1 slice with too few people in a group."
+    )
+    rows[1]["reason"] = rows[2]["reason"] = few
+    assert narrative.ratio_sentence(cfg, rows) == (
+        "Share scored above the median: no impact ratio can be told. Not told for 3 slices with "
+        "too few people in a group."
+    )

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairscreen.config import Config
+from fairscreen.estimators.selection import small_group
 from fairscreen.reporting.plots import signed, words
 
 Row = Mapping[str, Any]
@@ -218,12 +219,19 @@ def ratio_sentence(cfg: Config, rows: Sequence[Row]) -> str:
     """The four-fifths rule over one contrast; rows: estimand selection_rate_ratio, any method.
 
     By job where there are jobs: pooled rates mix differences between jobs with those within.
+    A slice with too few people in a group is counted, not told: its ratio is mostly chance.
     """
     impact = [r for r in rows if r["method"] == "four_fifths"] or list(rows)
     impact = [r for r in impact if "job=" in str(r["slice"])] or impact
+    small = [r for r in impact if small_group(r.get("reason"))]
+    few = ""
+    if small:
+        where = f"{len(small)} slice{'' if len(small) == 1 else 's'}"
+        few = f" Not told for {where} with too few people in a group."
+    impact = [r for r in impact if not small_group(r.get("reason"))]
     known = [(r, float(r["estimate"])) for r in impact if number(r["estimate"]) is not None]
     if not known:
-        return ""
+        return f"Share scored above the median: no impact ratio can be told.{few}" if few else ""
     below = [(r, v) for r, v in known if not four_fifths(v)]
     worst, value = min(known, key=lambda pair: lower_over_higher(pair[1]))
     text = (
@@ -233,8 +241,8 @@ def ratio_sentence(cfg: Config, rows: Sequence[Row]) -> str:
     )
     if below:
         names = ", ".join(slice_label(cfg, r["slice"]) for r, _ in below)
-        return text + f"below four fifths in {len(below)} of {len(known)}: {names}."
-    return text + f"none of {len(known)} is below four fifths."
+        return text + f"below four fifths in {len(below)} of {len(known)}: {names}.{few}"
+    return text + f"none of {len(known)} is below four fifths.{few}"
 
 
 def _less_often(cfg: Config, rows: Sequence[Row], worst: Row) -> str:
