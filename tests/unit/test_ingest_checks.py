@@ -55,6 +55,17 @@ def test_a_bad_file_never_reaches_spark(tmp_path, monkeypatch, capsys, make, mes
     assert not (tmp_path / "w").exists()
 
 
+def test_the_warehouse_is_looked_at_first(tmp_path, capsys) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    argv = ["ingest", "acs", str(tmp_path / "none.zip"), "--warehouse", str(file)]
+    assert cli.main(argv) == 2
+    assert capsys.readouterr().err == (
+        f"error: warehouse {file}: {file} is a file, not a folder. Give --warehouse a folder that "
+        "you can write to.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("kind", "file"),
     [

@@ -32,10 +32,13 @@ def run(args: argparse.Namespace) -> int:
     options.check_json(args.json)
     from fairscreen.session import get_session
     from fairscreen.stations import ingest
-    from fairscreen.tables import Warehouse
+    from fairscreen.tables import Warehouse, require_folder
 
-    survey = ingest.check(args.kind, args.paths, vintage=args.vintage)  # before Spark starts
-    warehouse = Warehouse(get_session(), args.warehouse or "var/warehouse")
+    # Before Spark starts: the place, then the files.
+    root = args.warehouse or "var/warehouse"
+    require_folder(root)
+    survey = ingest.check(args.kind, args.paths, vintage=args.vintage)
+    warehouse = Warehouse(get_session(), root)
     result = ingest.ingest(warehouse, args.kind, args.paths, vintage=args.vintage, survey=survey)
     lines = [f"{args.kind}: {result.rows:,} rows from {len(result.files)} file(s)"]
     lines += [f"already there, nothing done: {name}" for name in result.skipped]
