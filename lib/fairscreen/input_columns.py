@@ -219,5 +219,6 @@ def scaled(y: Floats, w: Floats) -> Scaled:
         return Scaled(y, 1.0)
     left = y - float((w * (y / size)).sum() / w.sum()) * size
     reach = float(np.abs(left).max())
+    left = left - float((w * (left / reach)).sum() / w.sum()) * reach  # the first mean was rounded
     unit = reach * float(np.sqrt((w * (left / reach) ** 2).sum() / w.sum()))
     return Scaled(left / unit, unit)

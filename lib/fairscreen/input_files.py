@@ -138,6 +138,8 @@ def place(frame: pd.DataFrame, at: int) -> str:
 def label(value: Any) -> str | None:
     """A cell as text; None = missing. Whole numbers have no decimals: 1 and 1.0 are both `1`.
     Bytes are UTF-8."""
+    if type(value) is str:  # every cell of a CSV
+        return value or None
     if isinstance(value, bytes):
         value = value.decode("utf-8", "backslashreplace")
     if value is None or value is pd.NaT or value is pd.NA or value == "":

@@ -168,11 +168,10 @@ def _logistic(design: Floats, weight: Floats, y: Floats) -> tuple[Floats, Floats
         spread = np.maximum(weight * p * (1 - p), 1e-12)
         gradient = design.T @ (y - weight * p) - penalty @ beta
         step = np.linalg.solve((design * spread[:, None]).T @ design + penalty, gradient)
-        size = 1.0
-        while size > 1e-4 and loss(beta + size * step) > current + 1e-12 * abs(current):
+        size, most = 1.0, current + 1e-12 * abs(current)
+        while (reached := loss(beta + size * step)) > most and size > 1e-4:
             size /= 2
-        beta = beta + size * step
-        current = loss(beta)
+        beta, current = beta + size * step, reached
         if np.abs(step).max() < 1e-11:
             break
     p = expit(design @ beta)
