@@ -11,7 +11,7 @@ from fairscreen.tables import Warehouse
 
 
 def test_a_run_that_dies_leaves_no_entry_that_vouches_for_replaced_rows(
-    warehouse: Warehouse,
+    warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = Run(load(resources.path("conf", "audits", "demo.yml")), warehouse)
     asked: list[str] = []
@@ -20,9 +20,10 @@ def test_a_run_that_dies_leaves_no_entry_that_vouches_for_replaced_rows(
         return lambda: asked.append(name) or detail
 
     assert not run_station(run, "applicants", "a", work("applicants")).kept
-    assert not run_station(run, "score", "a", work("score", rows=3)).kept
+    assert not run_station(run, "score", "a", work("score", notes=["few"])).kept
+    assert "score: note: few\n" in capsys.readouterr().err
     again = run_station(run, "score", "a", work("score"))
-    assert (again.kept, again.detail) == (True, {"rows": 3})
+    assert (again.kept, again.detail) == (True, {"notes": ["few"]})
 
     # Other settings begin to replace rows, and die.
     def dies() -> dict[str, object]:

@@ -93,3 +93,32 @@ def test_notes_name_jobs_that_psid_does_not_know() -> None:
         "other jobs.",
         "Fewer than 30 PSID rows in nurses: experience there leans on other jobs.",
     )
+
+
+def test_notes_name_values_a_balanced_job_lacks_and_jobs_with_few_people() -> None:
+    jobs = (
+        "population.jobs={laborers: {title: L, occp: ['6260'], psid_occp: ['6260']}, "
+        "nurses: {title: N, occp: ['3255'], psid_occp: ['3255']}}"
+    )
+    shape = domain.from_settings(inputs.demo().population).shape_z
+    full = np.full(shape, 1 / np.prod(shape))
+    men = full.copy()
+    men[0] = 0  # no women
+    men[:, 2] = 0  # and the third race is missing
+    shares, surveyed = {"laborers": men, "nurses": full}, {"laborers": 10, "nurses": 100}
+
+    def notes(*overrides: str) -> tuple[str, ...]:
+        population = inputs.demo(jobs, "population.n_per_job=400", *overrides).population
+        return build._survey_notes(population, shares, surveyed)
+
+    few = "Only 10 surveyed people stand behind the 400 applicants of laborers."
+    assert notes("population.mode=balanced", "population.balance=[gender, race]") == (
+        "Job laborers: nobody surveyed has gender female, so its applicants are all male, although "
+        "population.balance says gender.",
+        "Job laborers: nobody surveyed has race asian_pacific, so its applicants are all white or "
+        "black, although population.balance says race.",
+        few,
+    )
+    assert len(notes("population.mode=balanced", "population.balance=[gender]")) == 2
+    assert notes("population.mode=draws") == (few,)
+    assert notes("population.mode=surveyed") == ()

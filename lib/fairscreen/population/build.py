@@ -9,7 +9,7 @@ What comes to the driver is bounded by the survey and the name tables, never by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,8 @@ from fairscreen.population import generator as gen
 from fairscreen.population.domain import GENDERS
 from fairscreen.population.generator import Generator
 from fairscreen.population.rows import People, Stamp
+
+FEW_SURVEYED = 100  # people of a job; fewer, and their own mix is mostly chance
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,12 @@ def build(
             pa.Table.from_pandas(counted[columns.names], schema=columns, preserve_index=False)
         ),
         known_propensity=known,
-        notes=_notes(settings, fitted.experience_facts, reason),
+        notes=(
+            *_survey_notes(
+                settings, {j: m.population for j, m in generator.jobs.items()}, included
+            ),
+            *_notes(settings, fitted.experience_facts, reason),
+        ),
         fit={
             "acs_vintage": fitted.vintage,
             "surveyed_people": included,
@@ -290,4 +297,37 @@ def _notes(population: Population, facts: dict[str, Any], reason: str | None) ->
         )
     if reason:
         notes.append(f"No known propensities: {reason}.")
+    return tuple(notes)
+
+
+def _survey_notes(
+    population: Population, shares: Mapping[str, gen.Array], surveyed: Mapping[str, int]
+) -> tuple[str, ...]:
+    """Values that a balanced job lacks, and jobs that few surveyed people stand behind.
+
+    shares: (G, R, A) of each job's surveyed population; surveyed: its people. Surveyed mode has
+    no notes: there the applicants are the surveyed people.
+    """
+    if population.mode == "surveyed":
+        return ()
+    notes, labels = [], {"gender": GENDERS, "race": tuple(population.races)}
+    for job in population.jobs:  # in the order of the config, not of the counted rows
+        n = surveyed[job]
+        for axis, (attribute, values) in enumerate(labels.items()):
+            if population.mode != "balanced" or attribute not in population.balance:
+                continue
+            there = shares[job].sum(axis=tuple(a for a in range(3) if a != axis)) > 0
+            gone = [v for v, occurs in zip(values, there, strict=True) if not occurs]
+            if gone:
+                have = [v for v, occurs in zip(values, there, strict=True) if occurs]
+                notes.append(
+                    f"Job {job}: nobody surveyed has {attribute} {' or '.join(gone)}, so its "
+                    f"applicants are all {' or '.join(have)}, although population.balance says "
+                    f"{attribute}."
+                )
+        if n < FEW_SURVEYED:
+            notes.append(
+                f"Only {n} surveyed {'person stands' if n == 1 else 'people stand'} behind the "
+                f"{population.n_per_job:,} applicants of {job}."
+            )
     return tuple(notes)

@@ -84,6 +84,8 @@ def run_station(
             where=f"{run.mine} AND station IN ({names})",
         )
     detail = work()
+    for note in detail.get("notes", []):
+        say(f"{station}: note: {note}")
     record = {
         "audit_id": run.cfg.audit_id,
         "station": station,
