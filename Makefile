@@ -6,7 +6,7 @@ SHELL := /bin/bash
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
-PIP := $(PY) -m pip --disable-pip-version-check install --quiet --require-hashes
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet --no-compile --require-hashes
 BASE_PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 
 help: ## list the targets
