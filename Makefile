@@ -40,8 +40,7 @@ test-unit: $(READY) ## tests that need no Spark
 	@$(PY) -m pytest tests/unit tests/golden
 
 test: lint test-unit ## lint, types and every test
-	@$(PY) -m pytest tests/spark
-	@$(PY) -m pytest tests/jobs
+	@$(PY) -m pytest tests/spark tests/jobs
 
 lock: ## renew conf/lock from pyproject.toml (needs uv)
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header conf/lock/build.in -o conf/lock/build.txt
