@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _of_the_machine(error: BaseException) -> FairscreenError | None:
-    """An interrupt, a full disk, a missing right or a rival, anywhere in the causes (Java's too)."""
+    """An interrupt, a full disk, a missing right or a rival, anywhere in its causes."""
     text = "".join(traceback.format_exception(error))
     if re.search(r"cancelled as part of cancellation of all jobs|SparkContext was shut down", text):
         return StoppedError("interrupted; what was done is kept. The same command goes on.")
