@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import population_inputs as inputs
-from fairscreen.config import Config
+from fairscreen.config import Config, Contrast
 from fairscreen.errors import InputError
 from fairscreen.population import generator as gen
 from fairscreen.population import grouping, propensity
@@ -125,24 +125,29 @@ def test_values_outside_the_contrast_have_no_propensity() -> None:
 
 
 def test_roles_whose_density_is_not_kept_give_the_reason() -> None:
-    cfg = inputs.demo("estimation.roles.redlining=[first_name_p_female, region]")
+    cfg = inputs.demo(
+        "estimation.roles.redlining=[first_name_p_female, region]",
+        "estimation.roles.bins={age: [25], exp_year: [5], first_name_p_female: [0.5]}",
+    )
     assert propensity.unknown_reason(cfg.estimation) == (
         "the generator's density of first_name_p_female is not kept at that resolution"
     )
-    cfg = inputs.demo("estimation.roles.bins={age: [25]}")
-    assert propensity.unknown_reason(cfg.estimation) == (
+    # A config without these bins is refused; the function is also called on its own.
+    roles = inputs.demo().estimation.roles.model_copy(update={"bins": {"age": (25,)}})
+    unbinned = inputs.demo().estimation.model_copy(update={"roles": roles})
+    assert propensity.unknown_reason(unbinned) == (
         "exp_year is not binned (estimation.roles.bins.exp_year)"
     )
     assert propensity.unknown_reason(inputs.demo().estimation) is None
 
 
 def test_a_contrast_of_an_unknown_value_is_an_error() -> None:
-    cfg = inputs.demo(
-        "estimation.contrasts={c: {attribute: race, x1: [white], x0: [hispanic], x1_label: a, "
-        "x0_label: b}}"
+    contrast = Contrast(
+        attribute="race", x1=("white",), x0=("hispanic",), x1_label="a", x0_label="b"
     )
+    estimation = inputs.demo().estimation.model_copy(update={"contrasts": {"c": contrast}})
     with pytest.raises(InputError) as error:
-        propensity.check_contrasts(cfg.estimation, {"race": ("white", "black")})
+        propensity.check_contrasts(estimation, {"race": ("white", "black")})
     assert str(error.value) == (
         "estimation.contrasts.c: hispanic is no race of the population. Use white, black."
     )
