@@ -39,8 +39,10 @@ lint: $(READY) ## ruff (lint, format) and mypy (strict on lib)
 test-unit: $(READY) ## tests that need no Spark
 	@$(PY) -m pytest tests/unit tests/golden
 
-test: lint test-unit ## lint, types and every test
-	@$(PY) -m pytest tests/spark tests/jobs
+test: lint test-unit ## lint, types and every test (two Spark sessions side by side, one per core)
+	@mkdir -p var; $(PY) -m pytest tests/jobs > var/test-jobs.log 2>&1 & jobs=$$!; \
+	  status=0; $(PY) -m pytest tests/spark || status=$$?; \
+	  wait $$jobs || status=$$?; cat var/test-jobs.log; exit $$status
 
 lock: ## renew conf/lock from pyproject.toml (needs uv)
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header conf/lock/build.in -o conf/lock/build.txt
