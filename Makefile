@@ -37,11 +37,12 @@ lint: $(READY) ## ruff (lint, format) and mypy (strict on lib)
 	@$(VENV)/bin/mypy
 
 test-unit: $(READY) ## tests that need no Spark
-	@$(PY) -m pytest tests/unit tests/golden
+	@$(PY) -m pytest -n 2 tests/unit tests/golden
 
-test: lint test-unit ## lint, types and every test (two Spark sessions side by side, one per core)
-	@mkdir -p var; $(PY) -m pytest tests/jobs > var/test-jobs.log 2>&1 & jobs=$$!; \
-	  status=0; $(PY) -m pytest tests/spark || status=$$?; \
+test: $(READY) ## lint, types and every test (two Spark sessions side by side, one per core)
+	@mkdir -p var; $(PY) -m pytest tests/jobs > var/test-jobs.log 2>&1 & jobs=$$!; status=0; \
+	  $(MAKE) --no-print-directory lint test-unit || status=$$?; \
+	  $(PY) -m pytest tests/spark || status=$$?; \
 	  wait $$jobs || status=$$?; cat var/test-jobs.log; exit $$status
 
 lock: ## renew conf/lock from pyproject.toml (needs uv)
