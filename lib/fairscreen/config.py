@@ -1,7 +1,7 @@
 """Settings of an audit: frozen, nothing unknown allowed, checked before any work starts.
 
 Layers, the later one wins: `conf/base.yml`, the audit's `preset` (`conf/presets/NAME.yml`), the
-audit's own file, `--set key.path=value` of the command line.
+audit's own file, `--set key.path=value` of the command line. The sections are in `settings/`.
 """
 
 from __future__ import annotations
@@ -10,207 +10,17 @@ import hashlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from fairscreen import config_checks, resources
 from fairscreen.errors import ConfigError
-
-Attribute = Literal["gender", "race"]
-Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
-class Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Sources(Settings):
-    """Upstream files. `bundled:NAME` is a file that ships with fairscreen."""
-
-    acs: tuple[str, ...]
-    ssa: str
-    surnames: str
-    psid: str
-
-
-class Job(Settings):
-    """One occupation: Census codes (text, zero-padded) in ACS and in PSID (2010 codes)."""
-
-    title: str
-    occp: tuple[str, ...]
-    psid_occp: tuple[str, ...]
-    content: str | None = None  # pools and job description; null = conf/jobs/KEY.yml
-
-
-class FirstNames(Settings):
-    """Groups of first names: a share above the threshold, else `neutral` (PopResume C.4)."""
-
-    gender_threshold: Share
-    cohort_threshold: Share
-    cohorts: dict[str, tuple[int, int]]  # label: first and last birth year, inclusive
-
-    @model_validator(mode="after")
-    def _cohorts(self) -> FirstNames:
-        config_checks.cohorts(self.cohorts)
-        return self
-
-
-class Experience(Settings):
-    """P2: years of experience from PSID; XGBoost mean, sigma by group, truncated normal."""
-
-    waves: tuple[int, ...]
-    match_survey: bool  # reweight PSID to the covariates of the ACS people (density ratio)
-    age_bands: tuple[int, ...]  # lower bounds of the age bands of sigma
-    sigma_prior_n: Positive  # weight of the coarser stratum's variance, in people
-    rounds: int = Field(ge=1)
-    max_depth: int = Field(ge=1)
-    learning_rate: Positive
-    min_sigma: Positive
-
-
-class Population(Settings):
-    """Who applies: P1 to P4 of PopResume, section 4.1."""
-
-    mode: Literal["balanced", "draws", "surveyed"]
-    n_per_job: int = Field(ge=1)  # balanced and draws; `surveyed` takes every surveyed person
-    balance: tuple[Attribute, ...]
-    vintage: int | None  # ACS year; null = the only one in the warehouse
-    age_min: int = Field(ge=16, le=99)
-    age_max: int = Field(ge=16, le=99)
-    esr: tuple[str, ...]
-    jobs: dict[str, Job]
-    races: dict[str, tuple[str, ...]]  # race: RAC1P codes
-    education: dict[str, tuple[str, ...]]  # level, lowest first: SCHL codes
-    education_groups: dict[str, tuple[str, ...]]  # group, lowest first: levels
-    first_names: FirstNames
-    surname_threshold: Share
-    prior_n: Positive  # generator: weight of the coarser stratum, in surveyed people
-    experience: Experience
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Population:
-        if self.age_min > self.age_max:
-            raise ValueError("age_min is above age_max; swap them")
-        for name in ("jobs", "races", "education", "education_groups", "esr"):
-            config_checks.not_empty(name, getattr(self, name))
-        config_checks.once("balance", self.balance)
-        config_checks.codes("esr", self.esr, "123456")
-        for race, codes in self.races.items():
-            config_checks.not_empty(f"races.{race}", codes)
-            config_checks.codes(f"races.{race}", codes, "123456789")
-        for key, job in self.jobs.items():
-            config_checks.not_empty(f"jobs.{key}.occp", job.occp)
-        levels = [level for group in self.education_groups.values() for level in group]
-        if sorted(levels) != sorted(self.education):
-            raise ValueError(
-                "education_groups must name every level of education exactly once; "
-                f"levels are {', '.join(self.education)}"
-            )
-        for name, mapped in (("races", self.races), ("education", self.education)):
-            flat = [c for cs in mapped.values() for c in cs]
-            twice = sorted({c for c in flat if flat.count(c) > 1})
-            if twice:
-                raise ValueError(f"{name} maps code {twice[0]} twice; keep it once")
-        return self
-
-
-class Documents(Settings):
-    """What is rendered. `as_of` (YYYY-MM) is the month in which everybody applies."""
-
-    formats: tuple[Literal["text"], ...]
-    as_of: str = Field(pattern=r"^(19|20)\d{2}-(0[1-9]|1[0-2])$")
-
-    @model_validator(mode="after")
-    def _formats(self) -> Documents:
-        config_checks.not_empty("formats", self.formats)
-        config_checks.once("formats", self.formats)
-        return self
-
-
-class Screener(Settings):
-    """One model to audit. `params` belong to the kind and are checked by it."""
-
-    kind: Literal["embedding", "planted"]
-    params: dict[str, float | int | str | bool | dict[str, float]] = {}
-
-
-class Scoring(Settings):
-    models: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Screener] = Field(
-        min_length=1
-    )
-    shards: int = Field(ge=1, le=10_000)
-    wave_size: int = Field(ge=1)
-    segment_size: int = Field(ge=1)  # replies per journal file
-    where: Literal["executors", "driver"]
-    journal: str | None = None  # folder of driver and executors; null = inside the warehouse
-
-
-class Contrast(Settings):
-    """Two sets of values of one attribute; a positive effect favors `x1`."""
-
-    attribute: Attribute
-    x1: tuple[str, ...]
-    x0: tuple[str, ...]
-    x1_label: str
-    x0_label: str
-
-    @model_validator(mode="after")
-    def _disjoint(self) -> Contrast:
-        both = sorted(set(self.x1) & set(self.x0))
-        if both or not self.x1 or not self.x0:
-            raise ValueError("x1 and x0 must be non-empty and share no value")
-        return self
-
-
-class Roles(Settings):
-    """Which applicant columns are mediators. Z is the rest of (gender, race, age)."""
-
-    redlining: tuple[str, ...]
-    business: tuple[str, ...]
-    bins: dict[str, tuple[float, ...]]  # column: inner cut points, `value < cut` goes below
-
-    @model_validator(mode="after")
-    def _exist(self) -> Roles:
-        config_checks.roles(self.redlining, self.business, self.bins)
-        return self
-
-
-class Overlap(Settings):
-    """When an effect is not computable, and when it is flagged (estimators.md, pitfall 2)."""
-
-    clip: Annotated[float, Field(gt=0, lt=0.5)]
-    min_effective_n: Positive
-    max_unit_share: Share
-    max_clipped_share: Share
-    sensitivity_clips: tuple[Annotated[float, Field(gt=0, lt=0.5)], ...]
-
-    @field_validator("clip", mode="before")
-    @classmethod
-    def _clip_range(cls, value: Any) -> Any:
-        if isinstance(value, int | float) and not 0 < value < 0.5:
-            raise ValueError(
-                "leaves no propensity between its bounds. Give a value in (0, 0.5); "
-                "the default is 0.001"
-            )
-        return value
-
-
-class Estimation(Settings):
-    contrasts: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Contrast] = Field(
-        min_length=1
-    )
-    roles: Roles
-    learner: Literal["saturated", "xgboost"]
-    propensity: Literal["fitted", "known"]
-    folds: int = Field(ge=2, le=50)
-    repeats: int = Field(ge=1, le=100)
-    level: Share
-    bootstrap_draws: int = Field(ge=0)
-    equivalence_margin: Positive  # points of score; below it an effect is negligible
-    overlap: Overlap
+from fairscreen.settings.base import Settings
+from fairscreen.settings.estimation import Estimation
+from fairscreen.settings.population import Population, Sources
+from fairscreen.settings.scoring import Documents, Scoring
 
 
 class Config(Settings):

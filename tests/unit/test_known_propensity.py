@@ -8,10 +8,11 @@ import pytest
 from scipy import stats
 
 import population_inputs as inputs
-from fairscreen.config import Config, Contrast
+from fairscreen.config import Config
 from fairscreen.errors import InputError
 from fairscreen.population import generator as gen
 from fairscreen.population import grouping, propensity
+from fairscreen.settings.estimation import Contrast
 
 JOB = "construction_laborers"
 

@@ -20,13 +20,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen import random
-from fairscreen.config import Config, Population
+from fairscreen.config import Config
 from fairscreen.population import domain as axes
 from fairscreen.population import experience, joint, naming, propensity, rows
 from fairscreen.population import generator as gen
 from fairscreen.population.domain import GENDERS
 from fairscreen.population.generator import Generator
 from fairscreen.population.rows import People, Stamp
+from fairscreen.settings.population import Population
 
 FEW_SURVEYED = 100  # people of a job; fewer, and their own mix is mostly chance
 

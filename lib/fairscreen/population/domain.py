@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairscreen.config import Population
 from fairscreen.population.geography import STATES
+from fairscreen.settings.population import Population
 
 GENDERS = ("female", "male")
 REGIONS = ("northeast", "midwest", "south", "west")

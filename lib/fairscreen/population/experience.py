@@ -23,11 +23,11 @@ import xgboost as xgb
 from numpy.typing import NDArray
 from scipy import stats
 
-from fairscreen.config import Experience, Population
 from fairscreen.errors import InputError
 from fairscreen.population import matching, truncated
 from fairscreen.population.domain import GENDERS, REGIONS, Domain
 from fairscreen.population.geography import STATES
+from fairscreen.settings.population import Experience, Population
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from fairscreen.config import Population
 from fairscreen.errors import InputError
 from fairscreen.population.geography import STATES
+from fairscreen.settings.population import Population
 
 #: Why a surveyed person of one of the jobs is not an applicant, in the order of checking.
 REASONS = ("not_employed", "age", "race", "below_high_school", "state_outside")

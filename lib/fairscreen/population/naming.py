@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairscreen.config import FirstNames
 from fairscreen.errors import InputError
 from fairscreen.population import grouping
+from fairscreen.settings.population import FirstNames
 
 _PCT = ("white", "black", "asian_pacific", "native", "two_or_more", "hispanic")
 _NOT_A_NAME = "ALL OTHER NAMES"

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairscreen.config import Contrast, Estimation
 from fairscreen.errors import InputError
 from fairscreen.population import experience, grouping
 from fairscreen.population.domain import GENDERS, REGIONS
 from fairscreen.population.generator import Generator, fold
+from fairscreen.settings.estimation import Contrast, Estimation
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

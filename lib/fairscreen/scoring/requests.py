@@ -13,10 +13,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from fairscreen.config import Config, Screener
+from fairscreen.config import Config
 from fairscreen.errors import InputError
 from fairscreen.scoring.calls import Kind, canonical
 from fairscreen.scoring.screeners import KINDS
+from fairscreen.settings.scoring import Screener
 
 # Replicates come with the chat models; one answer each until then.
 _REPLICATE = 0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairscreen import resources
-from fairscreen.config import Sources
 from fairscreen.progress import say
+from fairscreen.settings.population import Sources
 from fairscreen.sources import acs_pums, acs_survey, census_surnames, psid, ssa_names
 from fairscreen.sources.acs_survey import Survey
 from fairscreen.sources.result import IngestResult

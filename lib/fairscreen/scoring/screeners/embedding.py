@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fairscreen.config import Settings
 from fairscreen.errors import MissingPartError
 from fairscreen.scoring.calls import Call, Kind, Params, Reply
 from fairscreen.scoring.screeners.params import checked
+from fairscreen.settings.base import Settings
 
 MODEL = "all-MiniLM-L6-v2-onnx-int8"
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

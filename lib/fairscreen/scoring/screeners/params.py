@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from fairscreen.config import Settings
 from fairscreen.errors import ConfigError
+from fairscreen.settings.base import Settings
 
 P = TypeVar("P", bound=Settings)
 

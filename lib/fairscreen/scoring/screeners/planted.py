@@ -19,9 +19,9 @@ from pydantic import Field
 from scipy.special import ndtri
 
 from fairscreen import random
-from fairscreen.config import Settings
 from fairscreen.scoring.calls import Call, Kind, Params, Reply
 from fairscreen.scoring.screeners.params import checked
+from fairscreen.settings.base import Settings
 
 Points = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000)]
 NameGender = Literal["male", "female", "neutral"]

@@ -1,0 +1,75 @@
+"""Settings of what is estimated, and how: `estimation`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from fairscreen import config_checks
+from fairscreen.settings.base import Attribute, Positive, Settings, Share
+
+
+class Contrast(Settings):
+    """Two sets of values of one attribute; a positive effect favors `x1`."""
+
+    attribute: Attribute
+    x1: tuple[str, ...]
+    x0: tuple[str, ...]
+    x1_label: str
+    x0_label: str
+
+    @model_validator(mode="after")
+    def _disjoint(self) -> Contrast:
+        both = sorted(set(self.x1) & set(self.x0))
+        if both or not self.x1 or not self.x0:
+            raise ValueError("x1 and x0 must be non-empty and share no value")
+        return self
+
+
+class Roles(Settings):
+    """Which applicant columns are mediators. Z is the rest of (gender, race, age)."""
+
+    redlining: tuple[str, ...]
+    business: tuple[str, ...]
+    bins: dict[str, tuple[float, ...]]  # column: inner cut points, `value < cut` goes below
+
+    @model_validator(mode="after")
+    def _exist(self) -> Roles:
+        config_checks.roles(self.redlining, self.business, self.bins)
+        return self
+
+
+class Overlap(Settings):
+    """When an effect is not computable, and when it is flagged (estimators.md, pitfall 2)."""
+
+    clip: Annotated[float, Field(gt=0, lt=0.5)]
+    min_effective_n: Positive
+    max_unit_share: Share
+    max_clipped_share: Share
+    sensitivity_clips: tuple[Annotated[float, Field(gt=0, lt=0.5)], ...]
+
+    @field_validator("clip", mode="before")
+    @classmethod
+    def _clip_range(cls, value: Any) -> Any:
+        if isinstance(value, int | float) and not 0 < value < 0.5:
+            raise ValueError(
+                "leaves no propensity between its bounds. Give a value in (0, 0.5); "
+                "the default is 0.001"
+            )
+        return value
+
+
+class Estimation(Settings):
+    contrasts: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Contrast] = Field(
+        min_length=1
+    )
+    roles: Roles
+    learner: Literal["saturated", "xgboost"]
+    propensity: Literal["fitted", "known"]
+    folds: int = Field(ge=2, le=50)
+    repeats: int = Field(ge=1, le=100)
+    level: Share
+    bootstrap_draws: int = Field(ge=0)
+    equivalence_margin: Positive  # points of score; below it an effect is negligible
+    overlap: Overlap

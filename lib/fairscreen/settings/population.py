@@ -1,0 +1,100 @@
+"""Settings of what an audit stands on and of who applies: `sources`, `population`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from fairscreen import config_checks
+from fairscreen.settings.base import Attribute, Positive, Settings, Share
+
+
+class Sources(Settings):
+    """Upstream files. `bundled:NAME` is a file that ships with fairscreen."""
+
+    acs: tuple[str, ...]
+    ssa: str
+    surnames: str
+    psid: str
+
+
+class Job(Settings):
+    """One occupation: Census codes (text, zero-padded) in ACS and in PSID (2010 codes)."""
+
+    title: str
+    occp: tuple[str, ...]
+    psid_occp: tuple[str, ...]
+    content: str | None = None  # pools and job description; null = conf/jobs/KEY.yml
+
+
+class FirstNames(Settings):
+    """Groups of first names: a share above the threshold, else `neutral` (PopResume C.4)."""
+
+    gender_threshold: Share
+    cohort_threshold: Share
+    cohorts: dict[str, tuple[int, int]]  # label: first and last birth year, inclusive
+
+    @model_validator(mode="after")
+    def _cohorts(self) -> FirstNames:
+        config_checks.cohorts(self.cohorts)
+        return self
+
+
+class Experience(Settings):
+    """P2: years of experience from PSID; XGBoost mean, sigma by group, truncated normal."""
+
+    waves: tuple[int, ...]
+    match_survey: bool  # reweight PSID to the covariates of the ACS people (density ratio)
+    age_bands: tuple[int, ...]  # lower bounds of the age bands of sigma
+    sigma_prior_n: Positive  # weight of the coarser stratum's variance, in people
+    rounds: int = Field(ge=1)
+    max_depth: int = Field(ge=1)
+    learning_rate: Positive
+    min_sigma: Positive
+
+
+class Population(Settings):
+    """Who applies: P1 to P4 of PopResume, section 4.1."""
+
+    mode: Literal["balanced", "draws", "surveyed"]
+    n_per_job: int = Field(ge=1)  # balanced and draws; `surveyed` takes every surveyed person
+    balance: tuple[Attribute, ...]
+    vintage: int | None  # ACS year; null = the only one in the warehouse
+    age_min: int = Field(ge=16, le=99)
+    age_max: int = Field(ge=16, le=99)
+    esr: tuple[str, ...]
+    jobs: dict[str, Job]
+    races: dict[str, tuple[str, ...]]  # race: RAC1P codes
+    education: dict[str, tuple[str, ...]]  # level, lowest first: SCHL codes
+    education_groups: dict[str, tuple[str, ...]]  # group, lowest first: levels
+    first_names: FirstNames
+    surname_threshold: Share
+    prior_n: Positive  # generator: weight of the coarser stratum, in surveyed people
+    experience: Experience
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Population:
+        if self.age_min > self.age_max:
+            raise ValueError("age_min is above age_max; swap them")
+        for name in ("jobs", "races", "education", "education_groups", "esr"):
+            config_checks.not_empty(name, getattr(self, name))
+        config_checks.once("balance", self.balance)
+        config_checks.codes("esr", self.esr, "123456")
+        for race, codes in self.races.items():
+            config_checks.not_empty(f"races.{race}", codes)
+            config_checks.codes(f"races.{race}", codes, "123456789")
+        for key, job in self.jobs.items():
+            config_checks.not_empty(f"jobs.{key}.occp", job.occp)
+        levels = [level for group in self.education_groups.values() for level in group]
+        if sorted(levels) != sorted(self.education):
+            raise ValueError(
+                "education_groups must name every level of education exactly once; "
+                f"levels are {', '.join(self.education)}"
+            )
+        for name, mapped in (("races", self.races), ("education", self.education)):
+            flat = [c for cs in mapped.values() for c in cs]
+            twice = sorted({c for c in flat if flat.count(c) > 1})
+            if twice:
+                raise ValueError(f"{name} maps code {twice[0]} twice; keep it once")
+        return self

@@ -1,0 +1,41 @@
+"""Settings of what is shown and who is asked: `documents`, `scoring`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from fairscreen import config_checks
+from fairscreen.settings.base import Settings
+
+
+class Documents(Settings):
+    """What is rendered. `as_of` (YYYY-MM) is the month in which everybody applies."""
+
+    formats: tuple[Literal["text"], ...]
+    as_of: str = Field(pattern=r"^(19|20)\d{2}-(0[1-9]|1[0-2])$")
+
+    @model_validator(mode="after")
+    def _formats(self) -> Documents:
+        config_checks.not_empty("formats", self.formats)
+        config_checks.once("formats", self.formats)
+        return self
+
+
+class Screener(Settings):
+    """One model to audit. `params` belong to the kind and are checked by it."""
+
+    kind: Literal["embedding", "planted"]
+    params: dict[str, float | int | str | bool | dict[str, float]] = Field(default_factory=dict)
+
+
+class Scoring(Settings):
+    models: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Screener] = Field(
+        min_length=1
+    )
+    shards: int = Field(ge=1, le=10_000)
+    wave_size: int = Field(ge=1)
+    segment_size: int = Field(ge=1)  # replies per journal file
+    where: Literal["executors", "driver"]
+    journal: str | None = None  # folder of driver and executors; null = inside the warehouse
