@@ -40,6 +40,12 @@ def ddl_columns(name: str) -> dict[str, str]:
     return dict(re.findall(r"^\s+(\w+) ([A-Z]+(?:\([\d, ]+\)|<[A-Z]+>)?)", create, re.MULTILINE))
 
 
+def _definitions(name: str) -> dict[str, str]:
+    """Column -> its whole definition in the DDL file: name, type, NOT NULL, comment."""
+    lines = re.findall(r"^\s+(\w+ [A-Z].*?),?$", ddl_statements(name)[0], re.MULTILINE)
+    return {line.split()[0]: line for line in lines}
+
+
 def require_folder(root: str) -> None:
     """InputError where a warehouse given as a path cannot be a folder. Needs no Spark."""
     if "://" in root or (_CATALOG.match(root) and not Path(root).exists()):
@@ -100,7 +106,11 @@ class Warehouse:
         return True
 
     def ensure(self, name: str) -> None:
-        """Create the table with its constraints, unless it is there."""
+        """Create the table with its constraints, or add what an older one lacks.
+
+        Columns that came later are added where they may be null: rows that are there hold null in
+        them. InputError where a new column may not be null.
+        """
         if name in self._ready:
             return
         target = self.identifier(name)
@@ -108,12 +118,28 @@ class Warehouse:
         fresh = not self.exists(name)
         if fresh:
             self.spark.sql(_renamed(create, name, target))
+        else:
+            self._add_columns(name, target)
         present = set() if fresh else self._properties(name)
         for statement in constraints:
             found = re.search(r"ADD CONSTRAINT (\w+)", statement)
             if found and f"delta.constraints.{found.group(1).lower()}" not in present:
                 self.spark.sql(_renamed(statement, name, target))
         self._ready.add(name)
+
+    def _add_columns(self, name: str, target: str) -> None:
+        there = {column.lower() for column in self.spark.table(target).columns}
+        new = {c: line for c, line in _definitions(name).items() if c.lower() not in there}
+        for column, line in new.items():
+            if re.match(r"\S+ \S+ NOT NULL\b", line):
+                raise InputError(
+                    f"table {name} in {self.root}",
+                    f"was made by an older fairscreen: it lacks column {column}, which every row "
+                    "must fill",
+                    "Start a new warehouse (--warehouse) and ingest the source files again.",
+                )
+        if new:
+            self.spark.sql(f"ALTER TABLE {target} ADD COLUMNS ({', '.join(new.values())})")
 
     def _properties(self, name: str) -> set[str]:
         rows = self.spark.sql(f"SHOW TBLPROPERTIES {self.identifier(name)}").collect()

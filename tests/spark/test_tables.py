@@ -8,6 +8,7 @@ import pytest
 
 from fairscreen import resources
 from fairscreen.errors import InputError
+from fairscreen.sources import ledger
 from fairscreen.tables import Warehouse, ddl_names, ddl_statements
 
 TEXT = "text/plain; charset=utf-8"
@@ -74,6 +75,42 @@ def test_missing_and_unknown_columns_are_named(warehouse: Warehouse) -> None:
     rows = _content(warehouse, "a").drop("text").selectExpr("*", "1 AS more")
     with pytest.raises(ValueError, match=r"missing \['text'\], unknown \['more'\]"):
         warehouse.append("contents", rows, transaction="t/1")
+
+
+def _older(warehouse: Warehouse, name: str, column: str) -> None:
+    """The table as it was before `column` existed, with one row."""
+    create = ddl_statements(name)[0]
+    before = re.sub(rf"^  {column} .*\n", "", create, flags=re.M)
+    assert before != create
+    target = warehouse.identifier(name)
+    warehouse.spark.sql(before.replace(f"EXISTS {name}", f"EXISTS {target}"))
+
+
+def test_an_older_table_gains_the_columns_it_lacks(spark, warehouse: Warehouse) -> None:
+    _older(warehouse, "source_file", "member")
+    target = warehouse.identifier("source_file")
+    spark.sql(
+        f"INSERT INTO {target} VALUES ('ssa', 'aa', 'names.zip', NULL, 3, NULL, false, now())"
+    )
+    ledger.record(warehouse, [ledger.Entry("acs", "bb", "csv_pwy.zip", 5, member="psam_p56.csv")])
+    rows = warehouse.read("source_file").orderBy("sha256").collect()
+    assert [(r["sha256"], r["member"]) for r in rows] == [("aa", None), ("bb", "psam_p56.csv")]
+    told = {r["col_name"]: r["comment"] for r in spark.sql(f"DESCRIBE {target}").collect()}
+    assert told["member"] == "member of the zip"
+    # The next session finds nothing to add.
+    version = warehouse.version("source_file")
+    assert Warehouse(spark, warehouse.root).version("source_file") == version
+
+
+def test_an_older_table_that_lacks_a_column_without_null_is_refused(warehouse: Warehouse) -> None:
+    _older(warehouse, "contents", "media_type")
+    with pytest.raises(InputError) as caught:
+        warehouse.read("contents")
+    assert str(caught.value) == (
+        f"table contents in {warehouse.root}: was made by an older fairscreen: it lacks column "
+        "media_type, which every row must fill. Start a new warehouse (--warehouse) and ingest the "
+        "source files again."
+    )
 
 
 def test_unknown_table_is_a_clear_error(warehouse: Warehouse) -> None:
