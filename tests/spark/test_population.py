@@ -10,8 +10,7 @@ import pytest
 import population_inputs as inputs
 from fairscreen import tables
 from fairscreen.errors import InputError
-from fairscreen.population import joint
-from fairscreen.population.build import PopulationResult, build
+from fairscreen.population import build, joint, known
 
 N = 150
 
@@ -38,9 +37,18 @@ SMALL = (
 )
 
 
-def _build(bronze: SimpleNamespace, *overrides: str, acs=None) -> PopulationResult:
+def _build(bronze: SimpleNamespace, *overrides: str, acs=None) -> SimpleNamespace:
     cfg = inputs.demo(*SMALL, *overrides)
-    return build(acs or bronze.acs, bronze.psid, bronze.ssa, bronze.surnames, cfg)
+    fitted = build.fit_generator(acs or bronze.acs, bronze.psid, bronze.ssa, bronze.surnames, cfg)
+    applicants = build.applicants(fitted.included, fitted.generator, cfg, fitted.vintage)
+    return SimpleNamespace(
+        applicants=applicants,
+        known_propensity=None
+        if known.unknown_reason(cfg)
+        else known.known_propensity(applicants, fitted.generator, cfg),
+        notes=build.notes_of(fitted, cfg),
+        fit=build.facts(fitted, cfg),
+    )
 
 
 def _frame(rows) -> pd.DataFrame:

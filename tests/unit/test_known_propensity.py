@@ -9,10 +9,8 @@ from scipy import stats
 
 import population_inputs as inputs
 from fairscreen.config import Config
-from fairscreen.errors import InputError
 from fairscreen.population import generator as gen
 from fairscreen.population import grouping, propensity
-from fairscreen.settings.estimation import Contrast
 
 JOB = "construction_laborers"
 
@@ -140,15 +138,3 @@ def test_roles_whose_density_is_not_kept_give_the_reason() -> None:
         "exp_year is not binned (estimation.roles.bins.exp_year)"
     )
     assert propensity.unknown_reason(inputs.demo().estimation) is None
-
-
-def test_a_contrast_of_an_unknown_value_is_an_error() -> None:
-    contrast = Contrast(
-        attribute="race", x1=("white",), x0=("hispanic",), x1_label="a", x0_label="b"
-    )
-    estimation = inputs.demo().estimation.model_copy(update={"contrasts": {"c": contrast}})
-    with pytest.raises(InputError) as error:
-        propensity.check_contrasts(estimation, {"race": ("white", "black")})
-    assert str(error.value) == (
-        "estimation.contrasts.c: hispanic is no race of the population. Use white, black."
-    )

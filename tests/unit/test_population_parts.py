@@ -7,7 +7,8 @@ import pytest
 
 import population_inputs as inputs
 from fairscreen.errors import InputError
-from fairscreen.population import build, domain, grouping, joint
+from fairscreen.population import domain, grouping, joint
+from fairscreen.population import notes as noted
 
 
 def test_axes_of_the_demo() -> None:
@@ -86,7 +87,7 @@ def test_notes_name_jobs_that_psid_does_not_know() -> None:
     )
     rows = {"nurses": 29, "ghosts": 0, "new": 0}
     facts = {"psid_synthetic": False, "psid_rows_by_job": rows}
-    assert build._notes(inputs.demo(jobs).population, facts, None) == (
+    assert noted.fit_notes(inputs.demo(jobs).population, facts) == (
         "Job ghosts: nobody in PSID, of the waves and ages in use, has its psid_occp (0001, 0002), "
         "so its years of experience are drawn from people in other jobs.",
         "Job new: its psid_occp is empty, so its years of experience are drawn from people in "
@@ -109,7 +110,7 @@ def test_notes_name_values_a_balanced_job_lacks_and_jobs_with_few_people() -> No
 
     def notes(*overrides: str) -> tuple[str, ...]:
         population = inputs.demo(jobs, "population.n_per_job=400", *overrides).population
-        return build._survey_notes(population, shares, surveyed)
+        return noted.survey_notes(population, shares, surveyed)
 
     few = "Only 10 surveyed people stand behind the 400 applicants of laborers."
     assert notes("population.mode=balanced", "population.balance=[gender, race]") == (

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairscreen.errors import InputError
 from fairscreen.population import experience, grouping
 from fairscreen.population.domain import GENDERS, REGIONS
 from fairscreen.population.generator import Generator, fold
@@ -158,16 +157,3 @@ def known(
         p = np.divide(sums[0], total, out=np.full(len(total), np.nan), where=total > 0)
         found.append(np.where(inside, p, np.nan))
     return found[0], found[1], found[2]
-
-
-def check_contrasts(estimation: Estimation, labels: Mapping[str, Sequence[str]]) -> None:
-    """InputError where a contrast names a value that the population does not have."""
-    for name, contrast in estimation.contrasts.items():
-        values = labels[contrast.attribute]
-        for value in (*contrast.x1, *contrast.x0):
-            if value not in values:
-                raise InputError(
-                    f"estimation.contrasts.{name}",
-                    f"{value} is no {contrast.attribute} of the population",
-                    f"Use {', '.join(values)}.",
-                )

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import functions as sf
 
-from fairscreen.population import build
+from fairscreen.population import build, known
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 from fairscreen.stations.ingest import Bronze
 
@@ -25,17 +25,23 @@ def run(run: Run, bronze: Bronze) -> StationResult:
                 "ssa": "ssa_name", "surnames": "census_surname",
             }.items()
         }  # fmt: skip
-        built = build.build(source["acs"], source["psid"], source["ssa"], source["surnames"], cfg)
-        warehouse.replace("exclusions", built.exclusions, where=run.mine)
-        warehouse.replace("applicants", built.applicants, where=run.mine)
-        known = built.known_propensity
-        if known is None:  # rows of an earlier mode must not stay
-            known = warehouse.rows("known_propensity", [])
-        warehouse.replace("known_propensity", known, where=run.mine)
+        fitted = build.fit_generator(
+            source["acs"], source["psid"], source["ssa"], source["surnames"], cfg
+        )
+        warehouse.replace("exclusions", build.exclusions(fitted, cfg), where=run.mine)
+        drawn = build.applicants(fitted.included, fitted.generator, cfg, fitted.vintage)
+        warehouse.replace("applicants", drawn, where=run.mine)
+        # From the table, not from the plan behind it: nobody is drawn twice.
+        written = warehouse.read("applicants").where(run.mine)
+        if known.unknown_reason(cfg):
+            propensities = warehouse.rows("known_propensity", [])  # nothing of an earlier mode
+        else:
+            propensities = known.known_propensity(written, fitted.generator, cfg)
+        warehouse.replace("known_propensity", propensities, where=run.mine)
         return {
-            "rows": warehouse.read("applicants").where(run.mine).count(),
-            "notes": list(built.notes),
-            "fit": built.fit,
+            "rows": written.count(),
+            "notes": list(build.notes_of(fitted, cfg)),
+            "fit": build.facts(fitted, cfg),
             "synthetic": list(bronze.synthetic),
         }
 
