@@ -153,7 +153,7 @@ def analyze_paths(
         group[keep].astype(np.int8), points.y - points.y.min(), people,
         np.ones(int(keep.sum()), dtype=np.int64), clusters,
     )  # fmt: skip
-    rows += _outcomes(seen, x, x1, x0, level, points.unit)
+    rows += _outcomes(seen, x, x1, x0, level, points.unit, options.min_effective_n)
     notes.append(
         "NDE is the effect not through the mediators as given: coarse or missing mediators show "
         "as NDE. RIE includes what names and region do through qualifications."
@@ -259,11 +259,14 @@ def _moves_note(result: PathResult, finer: PathResult, bins: int, unit: float) -
 
 
 def _outcomes(
-    data: Outcomes, x: str, x1: str, x0: str, level: float, unit: float
+    data: Outcomes, x: str, x1: str, x0: str, level: float, unit: float, least: float
 ) -> list[dict[str, Any]]:
-    """Raw gap, rates and ratios; the rates of one group name it in their slice."""
+    """Raw gap, rates and ratios; the rates of one group name it in their slice.
+
+    Groups of fewer than `least` are flagged, as in an audit.
+    """
     rows = []
-    for item in outcome_rows(data, level=level):
+    for item in outcome_rows(data, level=level, min_group=least):
         favors: str | None = x1 if item.estimand == "raw_gap" else None
         if item.method == "log_ratio":
             favors = f"{x0} (above 1)"

@@ -304,3 +304,12 @@ def test_the_command_prints_json_only_on_demand(from_csv, capsys, tmp_path) -> N
     assert "A positive effect favors male." in out
     for name in TRUTH:
         assert name in out
+
+
+def test_small_groups_are_flagged_as_in_an_audit(people) -> None:
+    women = people[people["sex"] == "female"].head(29)
+    few = pd.concat([women, people[people["sex"] == "male"].head(400)])
+    rows = analyze_paths(few, **ROLES, repeats=1, folds=2)["rows"]
+    ratio = next(r for r in rows if r["method"] == "four_fifths")
+    assert ratio["status"] == "flagged"
+    assert ratio["reason"].endswith("fewer_than_30_in_a_group")
