@@ -15,12 +15,13 @@ import traceback
 from collections.abc import Sequence
 
 from fairscreen import __version__
-from fairscreen.commands import analyze, audit, ingest, sql, stations, verify_acs
+from fairscreen.commands import analyze, audit, fetch, ingest, sql, stations, verify_acs
 from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
 
 _EPILOG = """\
 examples:
   fairscreen audit conf/audits/demo.yml            one complete audit
+  fairscreen fetch acs --year 2023 --state wy      a Census file, resumed and checked
   fairscreen verify-acs csv_pwy.zip                check a Census file against published totals
   fairscreen analyze paths --help                  the estimators on a file of your own
   fairscreen sql sql/questions/NAME.sql            ask the warehouse
@@ -43,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"fairscreen {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (audit, ingest, verify_acs, stations, analyze, sql):
+    for module in (audit, fetch, ingest, verify_acs, stations, analyze, sql):
         module.register(commands)
     return top
 

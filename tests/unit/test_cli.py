@@ -61,7 +61,7 @@ def test_a_screeners_parameter_is_checked_first(tmp_path: Path, capsys) -> None:
 
 
 @pytest.mark.parametrize("command", [
-    [], ["audit"], ["ingest"], ["verify-acs"], ["applicants"], ["render"], ["score"],
+    [], ["audit"], ["fetch"], ["ingest"], ["verify-acs"], ["applicants"], ["render"], ["score"],
     ["estimate"], ["report"], ["analyze"], ["analyze", "paths"], ["sql"],
 ])  # fmt: skip
 def test_help_teaches_by_example(command, capsys) -> None:
