@@ -15,7 +15,16 @@ import traceback
 from collections.abc import Sequence
 
 from fairscreen import __version__
-from fairscreen.commands import analyze, audit, fetch, ingest, sql, stations, verify_acs
+from fairscreen.commands import (
+    analyze,
+    audit,
+    fetch,
+    ingest,
+    occupations,
+    sql,
+    stations,
+    verify_acs,
+)
 from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
 
 _EPILOG = """\
@@ -44,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"fairscreen {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (audit, fetch, ingest, verify_acs, stations, analyze, sql):
+    for module in (audit, fetch, ingest, verify_acs, occupations, stations, analyze, sql):
         module.register(commands)
     return top
 

@@ -163,10 +163,16 @@ _WHOLE = {
 }  # fmt: skip
 
 
+# Two ways to say the same thing: one in a higher layer takes the other of a lower layer away.
+_INSTEAD = {"population.jobs": "select", "population.select": "jobs"}
+
+
 def _merge(low: Mapping[str, Any], high: Mapping[str, Any], at: str = "") -> dict[str, Any]:
     merged = dict(low)
     for key, value in high.items():
         path = f"{at}.{key}".lstrip(".")
+        if value is not None and (other := _INSTEAD.get(path)) and other not in high:
+            merged.pop(other, None)
         old = merged.get(key)
         if isinstance(old, Mapping) and isinstance(value, Mapping) and path not in _WHOLE:
             merged[key] = _merge(old, value, path)

@@ -38,6 +38,17 @@ def codes(name: str, given: Iterable[str], known: Iterable[str]) -> None:
         raise ValueError(f"{name} has no code {wrong[0]}; codes are {known[0]} to {known[-1]}")
 
 
+def select(largest: int | None, draw: int | None, occupations: Sequence[str]) -> None:
+    """Either the largest occupations, some of them drawn, or occupations by name."""
+    if (largest is None) == (not occupations):
+        raise ValueError("give either largest (how many to choose from) or a list of occupations")
+    if draw is not None and largest is None:
+        raise ValueError("draw goes with largest; occupations that are named are all taken")
+    if draw is not None and largest is not None and draw > largest:
+        raise ValueError(f"cannot draw {draw} of the {largest} largest; lower draw")
+    once("occupations", occupations)
+
+
 def cohorts(given: Mapping[str, tuple[int, int]]) -> None:
     """Birth cohorts: first to last year, apart from each other."""
     not_empty("cohorts", given)

@@ -192,3 +192,20 @@ def test_wrong_vintages_and_empty_jobs_are_errors(bronze) -> None:
         "in the survey). Check the codes of that vintage, the age range and the race and "
         "education maps, or ingest more states."
     )
+
+
+def test_occupations_are_counted_among_the_employed(bronze: SimpleNamespace, spark) -> None:
+    from pyspark.sql import functions as sf
+
+    other = bronze.acs.limit(3).withColumn("vintage", sf.lit(2019))
+    found = joint.occupation_counts(
+        bronze.acs.unionByName(other), 2024, esr=("1",), ages=(29, 31)
+    ).collect()
+    people = inputs.acs(10)
+    mine = people[(people["esr"] == "1") & people["age"].between(29, 31)]
+    expected = mine.groupby("occp")["pwgtp"].agg(["count", "sum"])
+    assert {r["occp"]: (r["people"], r["weighted"]) for r in found} == {
+        str(code): (int(n), int(w)) for code, (n, w) in zip(
+            expected.index, expected.to_numpy(), strict=True
+        )
+    }  # fmt: skip

@@ -42,6 +42,18 @@ BAD = [
     ("population.balance=[gender, gender]", "population: balance names gender twice; keep it "
      "once. Correct this field."),
     ("population.jobs={}", "population: jobs is empty; give at least one. Correct this field."),
+    ("population.select={draw: 5}", "population.select: give either largest (how many to choose "
+     "from) or a list of occupations. Correct this field."),
+    ("population.select={largest: 2, occupations: [x]}", "population.select: give either largest "
+     "(how many to choose from) or a list of occupations. Correct this field."),
+    ("population.select={occupations: [x], draw: 1}", "population.select: draw goes with largest; "
+     "occupations that are named are all taken. Correct this field."),
+    ("population.select={largest: 5, draw: 6}", "population.select: cannot draw 6 of the 5 "
+     "largest; lower draw. Correct this field."),
+    ("population.select={occupations: [x, x]}", "population.select: occupations names x twice; "
+     "keep it once. Correct this field."),
+    ("population.select={top: 5}", "population.select.top: is no setting. Settings here are: "
+     "largest, draw, by, seed, occupations, content."),
     ('population.races={black: ["99"]}', "population: races.black has no code 99; codes are 1 "
      "to 9. Correct this field."),
     ("population.first_names.cohorts={old: [1990, 1980]}", "population.first_names: cohort old "
@@ -125,6 +137,18 @@ def test_every_shipped_audit_loads(file: Path) -> None:
 def test_maps_of_choice_are_replaced_whole() -> None:
     cfg = load(DEMO, ['population.jobs={a: {title: A, occp: ["0800"], psid_occp: ["0800"]}}'])
     assert list(cfg.population.jobs) == ["a"]
+
+
+def test_jobs_and_selection_take_each_others_place() -> None:
+    selected = load(DEMO, ["population.select={largest: 20, draw: 5}"])
+    assert (selected.population.jobs, selected.population.select.draw) == ({}, 5)
+    # The later of two layers wins; one layer cannot say both.
+    one = 'population.jobs={a: {title: A, occp: ["0800"]}}'
+    back = load(DEMO, ["population.select={largest: 20}", one])
+    assert (list(back.population.jobs), back.population.select) == (["a"], None)
+    assert load(DEMO, ["population.select=null"]).population == load(DEMO).population
+    with pytest.raises(ConfigError, match="jobs and select are both given; keep one of them"):
+        load(DEMO, ["population={jobs: {a: {title: A, occp: ['0800']}}, select: {largest: 2}}"])
 
 
 def test_hash_follows_settings_not_order_or_layer() -> None:

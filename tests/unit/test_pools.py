@@ -23,15 +23,15 @@ PRONOUNS = re.compile(r"\b(I|me|my|we|us|our)\b", re.IGNORECASE)
 
 
 def lines_of(data: Any) -> list[str]:
-    if isinstance(data, str):
-        return [data]
+    if data is None or isinstance(data, str):
+        return [data] if data else []
     values = data.values() if isinstance(data, dict) else data
     return [line for value in values for line in lines_of(value)]
 
 
 def test_every_default_job_has_its_content() -> None:
     base = yaml.safe_load(resources.path("conf", "base.yml").read_text(encoding="utf-8"))
-    assert sorted(base["population"]["jobs"]) == JOBS
+    assert set(base["population"]["jobs"]) <= set(JOBS)
 
 
 @pytest.mark.parametrize("job", JOBS)

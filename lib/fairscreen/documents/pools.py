@@ -136,6 +136,8 @@ class Degrees(_Frozen):
 class JobContent(_Frozen):
     """Everything a resume of one job may say, and what the screener is told about the job."""
 
+    title: Line | None = None  # of the job, where an occupation was selected by its code
+    occp: tuple[Annotated[str, StringConstraints(pattern=r"^\d{4}$")], ...] = ()  # list of 2018
     # A user's posting is audited as it is, so its wording is not checked.
     description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=100)]
     skills: Pool25
@@ -166,13 +168,18 @@ def load_pools(job_key: str, path: str | Path | None = None) -> JobContent:
     """
     shipped = resources.path("conf", "jobs", f"{job_key}.yml")
     if path is None and not shipped.is_file():
-        known = ", ".join(sorted(f.stem for f in shipped.parent.glob("*.yml")))
+        known = ", ".join(shipped_jobs())
         raise InputError(
             f"population.jobs.{job_key}",
             "has no content of its own",
             f"Give `content:` a YAML file with its pools, or use one of: {known}.",
         )
     return _load(JobContent, shipped if path is None else resources.resolve(str(path)))
+
+
+def shipped_jobs() -> tuple[str, ...]:
+    """Keys of the jobs whose content ships with fairscreen."""
+    return tuple(sorted(f.stem for f in resources.path("conf", "jobs").glob("*.yml")))
 
 
 def load_schools(path: str | Path | None = None) -> Schools:

@@ -201,7 +201,7 @@ def _usable(psid: pd.DataFrame, population: Population) -> pd.DataFrame:
 
 def _psid_covariates(rows: pd.DataFrame, population: Population, domain: Domain) -> Covariates:
     race_of = {code: i for i, r in enumerate(domain.races) for code in population.races[r]}
-    job_of = {c: i for i, job in enumerate(population.jobs.values()) for c in job.psid_occp}
+    job_of = {c: i for i, job in enumerate(population.jobs.values()) for c in job.psid_occp or ()}
     return Covariates(
         gender=_coded(rows["gender"].map({g: i for i, g in enumerate(GENDERS)})),
         race=_coded(rows["race_code"].map(_PSID_RACE).map(race_of)),

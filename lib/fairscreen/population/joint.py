@@ -6,7 +6,7 @@ limit is config (`population`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -20,10 +20,15 @@ REASONS = ("not_employed", "age", "race", "below_high_school", "state_outside")
 
 
 def vintage_of(acs: DataFrame, population: Population) -> int:
+    """The ACS year in use; InputError as `choose_vintage`."""
+    found = {int(row["vintage"]) for row in acs.select("vintage").distinct().collect()}
+    return choose_vintage(found, population.vintage)
+
+
+def choose_vintage(there: Iterable[int], wanted: int | None) -> int:
     """The ACS year in use; InputError where it is absent, or several are there and none chosen."""
-    found = sorted(int(row["vintage"]) for row in acs.select("vintage").distinct().collect())
+    found = sorted(set(there))
     listed = ", ".join(str(v) for v in found)
-    wanted = population.vintage
     if not found:
         raise InputError("acs_person", "holds no people", "Run `fairscreen ingest` first.")
     if wanted is not None and wanted not in found:
@@ -92,6 +97,17 @@ def surveyed(acs: DataFrame, population: Population) -> DataFrame:
         level.alias("edu_level"),
         "pwgtp",
         sf.coalesce(*(sf.when(outside[r], sf.lit(r)) for r in REASONS)).alias("reason"),
+    )
+
+
+def occupation_counts(
+    acs: DataFrame, vintage: int, *, esr: Sequence[str], ages: tuple[int, int]
+) -> DataFrame:
+    """Everybody employed of these ages, by occupation: occp, people, weighted (sum PWGTP)."""
+    employed = sf.col("esr").isin(list(esr)) & sf.col("age").between(*ages)
+    people = acs.where((sf.col("vintage") == vintage) & employed & sf.col("occp").isNotNull())
+    return people.groupBy("occp").agg(
+        sf.count(sf.lit(1)).alias("people"), sf.sum("pwgtp").cast("bigint").alias("weighted")
     )
 
 

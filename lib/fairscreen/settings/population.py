@@ -20,12 +20,32 @@ class Sources(Settings):
 
 
 class Job(Settings):
-    """One occupation: Census codes (text, zero-padded) in ACS and in PSID (2010 codes)."""
+    """One occupation: Census codes (text, zero-padded), of the survey's list or another.
+
+    Codes that the survey's list lacks are translated (`population/occupations.py`).
+    """
 
     title: str
     occp: tuple[str, ...]
-    psid_occp: tuple[str, ...]
+    # 2010 codes in PSID; null = by the Census crosswalk; empty = experience as in the other jobs
+    psid_occp: tuple[str, ...] | None = None
     content: str | None = None  # pools and job description; null = conf/jobs/KEY.yml
+
+
+class Select(Settings):
+    """Jobs taken from the survey: some of its `largest` occupations, or the `occupations` named."""
+
+    largest: int | None = Field(None, ge=1)  # of the employed of the configured ages
+    draw: int | None = Field(None, ge=1)  # so many of them at random; null = all
+    by: Literal["people", "weight"] = "people"  # surveyed people (the paper's records) or PWGTP
+    seed: int | None = None  # of the draw; null = the audit's
+    occupations: tuple[str, ...] = ()  # codes or official titles (`fairscreen occupations`)
+    content: dict[str, str] = Field({})  # code: YAML file of pools, where none ships
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Select:
+        config_checks.select(self.largest, self.draw, self.occupations)
+        return self
 
 
 class FirstNames(Settings):
@@ -64,7 +84,8 @@ class Population(Settings):
     age_min: int = Field(ge=16, le=99)
     age_max: int = Field(ge=16, le=99)
     esr: tuple[str, ...]
-    jobs: dict[str, Job]
+    jobs: dict[str, Job] = Field({})
+    select: Select | None = None  # instead of `jobs`; an audit's file has either
     races: dict[str, tuple[str, ...]]  # race: RAC1P codes
     education: dict[str, tuple[str, ...]]  # level, lowest first: SCHL codes
     education_groups: dict[str, tuple[str, ...]]  # group, lowest first: levels
@@ -77,8 +98,11 @@ class Population(Settings):
     def _consistent(self) -> Population:
         if self.age_min > self.age_max:
             raise ValueError("age_min is above age_max; swap them")
+        if self.select and self.jobs:
+            raise ValueError("jobs and select are both given; keep one of them")
         for name in ("jobs", "races", "education", "education_groups", "esr"):
-            config_checks.not_empty(name, getattr(self, name))
+            if name != "jobs" or not self.select:
+                config_checks.not_empty(name, getattr(self, name))
         config_checks.once("balance", self.balance)
         config_checks.codes("esr", self.esr, "123456")
         for race, codes in self.races.items():

@@ -7,12 +7,16 @@ from typing import Any
 from pyspark.sql import functions as sf
 
 from fairscreen.population import build, known
+from fairscreen.population.jobs import Chosen
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 from fairscreen.stations.ingest import Bronze
 
 
-def run(run: Run, bronze: Bronze) -> StationResult:
-    """Rows of `applicants`, `exclusions` and `known_propensity` of this audit."""
+def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
+    """Rows of `applicants`, `exclusions` and `known_propensity` of this audit.
+
+    The config's jobs are those of `chosen`; what else it holds is for the record.
+    """
     cfg, warehouse = run.cfg, run.warehouse
     settings = cfg.model_dump(mode="json", include={"seed", "population", "documents"})
     design = cfg.estimation.model_dump(mode="json", include={"contrasts", "roles"})
@@ -40,10 +44,11 @@ def run(run: Run, bronze: Bronze) -> StationResult:
         warehouse.replace("known_propensity", propensities, where=run.mine)
         return {
             "rows": written.count(),
-            "notes": list(build.notes_of(fitted, cfg)),
+            "notes": [*chosen.notes, *build.notes_of(fitted, cfg)],
             "fit": build.facts(fitted, cfg),
+            "selection": chosen.detail,
             "synthetic": list(bronze.synthetic),
         }
 
-    mark = fingerprint(settings, design, bronze.sha256)
+    mark = fingerprint(settings, design, bronze.sha256, chosen.notes, chosen.detail)
     return run_station(run, "applicants", mark, work)

@@ -7,11 +7,13 @@ from typing import Any
 
 from fairscreen import __version__
 from fairscreen.config import Config
+from fairscreen.documents.render import job_contents
 from fairscreen.lease import lease
+from fairscreen.population import jobs
 from fairscreen.progress import say
 from fairscreen.scoring import screeners
 from fairscreen.session import get_session
-from fairscreen.stations import applicants, estimate, ingest, render, report, score
+from fairscreen.stations import applicants, estimate, ingest, render, report, score, selection
 from fairscreen.stations.common import STATIONS, Run, StationResult
 from fairscreen.tables import Warehouse, require_folder
 
@@ -20,19 +22,22 @@ def run_audit(cfg: Config, *, until: str = "report", command: str | None = None)
     """Run the audit's stations up to `until`; the summary. `command`: for the report."""
     # Everything that can be refused is refused before there is work to lose.
     screeners.check(cfg)
+    jobs.check(cfg.population)
+    job_contents(cfg)
     require_folder(cfg.warehouse)
     report.make_folder(report.folder(cfg))
     say(f"audit {cfg.audit_id}: starting Spark")
     warehouse = Warehouse(get_session(), cfg.warehouse)
-    run = Run(cfg, warehouse, command)
     began = time.monotonic()
     with lease(warehouse, cfg.audit_id, folder=cfg.scoring.journal):
         bronze = ingest.run(warehouse, cfg.sources)
+        concrete, chosen = selection.concrete(cfg, warehouse, bronze)
+        run = Run(concrete, warehouse, command)
         seconds = {"ingest": time.monotonic() - began}
         done: dict[str, StationResult] = {}
         for name in STATIONS[: STATIONS.index(until) + 1]:
             if name == "applicants":
-                done[name] = applicants.run(run, bronze)
+                done[name] = applicants.run(run, bronze, chosen)
             elif name == "render":
                 done[name] = render.run(run, done["applicants"])
             elif name == "score":
@@ -44,7 +49,7 @@ def run_audit(cfg: Config, *, until: str = "report", command: str | None = None)
             seconds[name] = done[name].seconds
         summary = _summary(run, done, seconds)
     if until == "report":
-        summary["summary_path"] = report.write_summary(cfg, summary)
+        summary["summary_path"] = report.write_summary(run.cfg, summary)
     return summary
 
 
@@ -68,6 +73,8 @@ def _summary(run: Run, done: dict[str, StationResult], seconds: dict[str, float]
         "mlflow_run_ids": reported.get("mlflow_run_ids", {}),
         "mlflow_command": reported.get("mlflow_command"),
         "report_path": reported.get("report_path"),
+        "jobs": {key: list(job.occp) for key, job in run.cfg.population.jobs.items()},
+        "selection": done["applicants"].detail.get("selection"),
         "effects": reported.get("effects", []),
         "synthetic_sources": done["applicants"].detail.get("synthetic", []),
         "notes": [n for result in done.values() for n in result.detail.get("notes", [])],

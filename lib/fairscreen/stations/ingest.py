@@ -20,6 +20,7 @@ class Bronze:
 
     sha256: dict[str, tuple[str, ...]]
     synthetic: tuple[str, ...]
+    vintages: tuple[int, ...]  # ACS years of the audit's files
     rows: int
     notes: tuple[str, ...]
 
@@ -88,13 +89,16 @@ def run(warehouse: Warehouse, sources: Sources) -> Bronze:
         results[kind] = result = ingest(warehouse, kind, paths)
         done = f"{result.rows:,} rows" if result.files else "already there"
         say(f"ingest: {kind}: {done}")
-    ledger = warehouse.read("source_file").where("synthetic").select("kind", "sha256").distinct()
-    synthetic = {(row["kind"], row["sha256"]) for row in ledger.collect()}
+    ledger = warehouse.read("source_file").select("kind", "sha256", "synthetic", "vintage")
+    entries = {(row["kind"], row["sha256"]): row for row in ledger.collect()}
+    synthetic = {key for key, row in entries.items() if row["synthetic"]}
+    vintages = {entries["acs", s]["vintage"] for s in results["acs"].sha256}
     return Bronze(
         sha256={kind: r.sha256 for kind, r in results.items()},
         synthetic=tuple(
             k for k, r in results.items() if any((k, s) in synthetic for s in r.sha256)
         ),
+        vintages=tuple(sorted(vintages)),
         rows=sum(r.rows for r in results.values()),
         notes=tuple(n for r in results.values() for n in r.notes),
     )
