@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairscreen.sources import synthetic_psid
 
 FIELDS = synthetic_psid.layout()
+Layout = Sequence[tuple[str, int, str]]
 
 #: A man of 40 and his wife of 38 in 2019; by 2021 she has moved out.
 COUPLE_2019 = {
@@ -43,24 +45,79 @@ def couple(**answers: int | None) -> list[dict[str, int | None]]:
     ]
 
 
+def _items(fields: Layout, wide: str = "") -> list[str]:
+    """NAME first - last, three in a line; `wide` goes before names of more than four columns."""
+    items, end = [], 0
+    for name, width, _ in fields:
+        word = wide if width > 4 else " " * len(wide)
+        items.append(f"{word} {name:<16}{end + 1:>5} - {end + width:<5}")
+        end += width
+    return ["     " + "".join(items[i : i + 3]) for i in range(0, len(items), 3)]
+
+
+def _header(fields: Layout, records: int, statements: str, domain: str) -> list[str]:
+    width = sum(w for _, w, _ in fields)
+    return [
+        "*  PSID DATA CENTER *****************************************************",
+        "   JOBID            : 1                                 ",
+        f"   DATA_DOMAIN      : {domain:<34}",
+        "   USER_WHERE       : ER30001 < 9 AND (ER32000 = 1 OR E",
+        f"   STATEMENTS       : {statements}",
+        f"   N_OF_VARIABLES   : {len(fields)}",
+        f"   N_OF_OBSERVATIONS: {records}",
+        f"   MAX_REC_LENGTH   : {width}",
+        "   DATE & TIME      : May 20, 2023 @ 13:44:35",
+        "*************************************************************************",
+    ]
+
+
+def stata(fields: Layout, records: int, domain: str = synthetic_psid.DOMAIN) -> str:
+    """A set-up file as the Data Center writes it for Stata."""
+    lines = ["#delimit ;", *_header(fields, records, "do", domain), ";", "", "infix"]
+    lines += [*_items(fields, "long"), r"using [path]\J1.txt, clear ", ";"]
+    lines += [f'label variable {name:<15} "{label:<40}" ;' for name, _, label in fields]
+    return "\r\n".join([*lines, ""])
+
+
+def spss(fields: Layout, records: int, domain: str = synthetic_psid.DOMAIN) -> str:
+    """A set-up file as the Data Center writes it for SPSS."""
+    width = sum(w for _, w, _ in fields)
+    lines = [*_header(fields, records, "sps", domain), ".", "", "FILE HANDLE J1 /"]
+    lines += [f'   NAME = "[path]\\J1.txt" LRECL = {width} .', "", "DATA LIST FILE = J1 FIXED /"]
+    lines += [*_items(fields), "   .", "   EXECUTE .", "FORMATS", "      WEIGHT1  (F3.1)", ".", ""]
+    lines += ["VARIABLE LABELS", *(f'      {n:<13} "{label:<40}"' for n, _, label in fields), "."]
+    return "\r\n".join([*lines, ""])
+
+
+#: How each language's set-up file is written, by the end of its name.
+WRITERS: dict[str, Callable[[Layout, int], str]] = {
+    ".sas": synthetic_psid.setup_text,
+    ".do": stata,
+    ".sps": spss,
+}
+
+
 def package(
     out: Path,
     people: list[dict[str, int | None]],
     *,
-    fields: list[tuple[str, int, str]] | None = None,
-    sas: str | None = None,
+    fields: Layout | None = None,
+    setups: Sequence[str] = (".sas",),
     text: str | bytes | None = None,
     drop: str = "",
+    change: Callable[[str, str], str] = lambda name, body: body,
 ) -> Path:
-    """Write a package; `sas` and `text` replace the two members, `drop` leaves one out."""
+    """Write a package. `setups`: its set-up files; `text` replaces the data; `drop` leaves members
+    out by the end of their names; `change(name, body)` may rewrite a set-up file."""
     fields = fields or FIELDS
     columns = {name: [p.get(name) for p in people] for name, _, _ in fields}
-    members = {
-        "J1.sas": sas or synthetic_psid.setup_text(fields, len(people)),
-        "J1_formats.sas": "PROC FORMAT ;",
-        "J1.txt": synthetic_psid.data_text(fields, columns) if text is None else text,
-        "J1_codebook.pdf": "%PDF",
-    }
+    members: dict[str, str | bytes] = {}
+    for suffix in setups:
+        name = f"J1{suffix}"
+        members[name] = change(name, WRITERS[suffix](fields, len(people)))
+        members[f"J1_formats{suffix}"] = "PROC FORMAT ;"
+    members["J1.txt"] = synthetic_psid.data_text(fields, columns) if text is None else text
+    members["J1_codebook.pdf"] = "%PDF"
     with zipfile.ZipFile(out, "w") as archive:
         for name, body in members.items():
             if not drop or not name.endswith(drop):

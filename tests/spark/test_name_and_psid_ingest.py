@@ -13,7 +13,7 @@ from fairscreen.sources.census_surnames import ingest_surnames
 from fairscreen.sources.psid import ingest_psid
 from fairscreen.sources.ssa_names import ingest_ssa
 from fairscreen.tables import Warehouse
-from psid_files import couple, package
+from psid_files import FIELDS, couple, package
 
 HEADER = "name,count,pctwhite,pctblack,pctapi,pctaian,pct2prace,pcthispanic\n"
 
@@ -86,6 +86,10 @@ def test_psid_says_synthetic_in_table_ledger_and_notes(warehouse: Warehouse, tmp
         "J1.zip is SYNTHETIC: made by a script, no real PSID record.",
         "3 answers of reference persons and spouses with a main job, from 2 persons in 2 waves. "
         "Left out: not in the family unit: 1.",
+        "Waves of the crosswalk that J1.zip does not hold: 2017.",
+        "Years worked: 2 answers, 0 of them brought up to date. 1 were asked in the earliest wave "
+        "of the extract or before: what came before that wave is missing from them. Nobody is "
+        "there in two waves.",
     )
     people = warehouse.read("psid_person").orderBy("wave", "person_number").collect()
     assert [(p["wave"], p["role"], p["years_worked"]) for p in people] == [
@@ -97,3 +101,22 @@ def test_psid_says_synthetic_in_table_ledger_and_notes(warehouse: Warehouse, tmp
     entry = warehouse.read("source_file").collect()[0]
     assert (entry["kind"], entry["file"], entry["synthetic"]) == ("psid", "J1.zip", True)
     assert (entry["row_count"], entry["sha256"]) == (3, people[0]["source_sha256"])
+    # Joined packages are one edition, which takes the place of the one before.
+    less = [f for f in FIELDS if not f[0].startswith("ER78")]
+    less = [f for f in less if f[0] < "ER34901" or f[0] > "ER35065"]
+    less = [f for f in less if f[0] < "ER81" or f[0] > "ER82"]
+    late = [f for f in FIELDS if f not in less or f[0] in ("ER30001", "ER30002")]
+    parts = [
+        package(tmp_path / f"J{i}.zip", couple(ER76961=98), fields=fields)
+        for i, fields in enumerate((less, late), start=2)
+    ]
+    joined = ingest_psid(warehouse, parts)
+    assert (joined.rows, joined.files) == (3, ("J2.zip + J3.zip",))
+    assert joined.notes[-1] == (
+        "J2.zip + J3.zip replaces the edition that table psid_person held before."
+    )
+    again = ingest_psid(warehouse, parts[::-1])
+    assert (again.rows, again.skipped) == (0, ("J3.zip + J2.zip",))
+    held = warehouse.read("psid_person").orderBy("wave", "person_number").collect()
+    assert [r["source_sha256"] for r in held] == list(joined.sha256) * 3
+    assert [r["years_worked"] for r in held] == [None, 15, 20]

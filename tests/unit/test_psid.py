@@ -1,168 +1,33 @@
-"""PSID packages: set-up file, fixed-width reader, extraction by role and wave, every bad input."""
+"""PSID packages: crosswalk, extraction by role and wave, several packages, every bad input."""
 
 from __future__ import annotations
 
-import io
+import zipfile
 from pathlib import Path
 
-import numpy as np
+import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fairscreen import resources
 from fairscreen.errors import ConfigError, InputError
-from fairscreen.sources import psid, sas_setup, synthetic_psid
-from fairscreen.sources.sas_setup import Field
+from fairscreen.sources import psid, synthetic_psid
+from fairscreen.sources.psid_crosswalk import Items, load_crosswalk
+from fairscreen.sources.setup_files import REMEDY
 from psid_files import FIELDS, couple, package, person
-
-REMEDY = "Take the packaged zip from the PSID Data Center again and leave its files as they are."
-
-SETUP = r"""/* PSID DATA CENTER *****************************************************
-   JOBID            : 1
-   DATA_DOMAIN      : IND
-   USER_WHERE       : ER30001 = 4 AND (ER30002 = 6 OR ER
-   N_OF_VARIABLES   : 3
-   N_OF_OBSERVATIONS: 2
-   MAX_REC_LENGTH   : 9
-   DATE & TIME      : May 20, 2023 @ 13:44:35
-************************************************************************/
-
-FILENAME myfile "[path]\J1.txt" ;
-
-DATA J1 ;
-   ATTRIB
-      ER30001         LABEL="1968 INTERVIEW NUMBER"                    FORMAT=F4.
-      ER30002  FORMAT=F3.   LABEL="PERSON NUMBER; 1968                68"
-      V1              LABEL="WEIGHT"                                   FORMAT=F3.1
-   ;
-   INFILE myfile LRECL = 9 ;
-   INPUT
-      ER30001              1 - 4           ER30002              5-6
-      V1 7 - 9
-;
-run ;
-"""
-
-
-def columns(data: bytes, setup: sas_setup.Setup, **kwargs: int) -> dict[str, list[float]]:
-    parts = list(
-        sas_setup.read_columns(io.BytesIO(data), setup, list(setup.fields), "J1.txt", **kwargs)
-    )
-    return {n: np.concatenate([p[n] for p in parts]).tolist() for n in setup.fields}
-
-
-# --- set-up file
-
-
-def test_a_setup_file_gives_labels_columns_and_counts():
-    setup = sas_setup.parse(SETUP, "J1.sas")
-    assert setup.fields == {
-        "ER30001": Field("ER30001", 1, 4, "1968 INTERVIEW NUMBER"),
-        "ER30002": Field("ER30002", 5, 6, "PERSON NUMBER; 1968 68"),
-        "V1": Field("V1", 7, 9, "WEIGHT"),
-    }
-    assert (setup.record_length, setup.observations, setup.synthetic) == (9, 2, False)
-    assert setup.header["DATA_DOMAIN"] == "IND"
-
-
-def test_the_other_dialect_of_infile_and_a_synthetic_domain():
-    text = SETUP.replace("myfile LRECL", r"'[path]\J1.txt' LRECL")
-    text = text.replace(": IND", ": SYNTHETIC - NOT PSID DATA")
-    setup = sas_setup.parse(text, "J1.sas")
-    assert (setup.record_length, setup.synthetic) == (9, True)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ("   INPUT\n", "   OUTPUT\n", "has no INPUT statement"),
-        ("5-6", "5-6 $", "INPUT has '$ V1 7 - 9' where NAME first - last is due"),
-        ("ER30002              5-6", "ER30001 5-6", "INPUT has ER30001 twice"),
-        ("5-6", "6-5", "ER30002 has columns 6 - 5"),
-        ("1 - 4", "0 - 4", "ER30001 has columns 0 - 4"),
-        ("LRECL = 9", "LRECL = 8", "V1 ends in column 9, but LRECL is 8"),
-        ("LENGTH   : 9", "LENGTH   : 10",
-         "MAX_REC_LENGTH is 10, but there are 9 columns by LRECL"),
-        ("VARIABLES   : 3", "VARIABLES   : 4",
-         "N_OF_VARIABLES is 4, but there are 3 variables in INPUT"),
-        ("OBSERVATIONS: 2", "OBSERVATIONS: two", "N_OF_OBSERVATIONS is 'two', not a count"),
-    ],
-)  # fmt: skip
-def test_a_bad_setup_file_is_explained(old: str, new: str, problem: str):
-    assert old in SETUP
-    with pytest.raises(InputError) as caught:
-        sas_setup.parse(SETUP.replace(old, new, 1), "J1.sas")
-    assert str(caught.value) == f"J1.sas: {problem}. {REMEDY}"
-
-
-# --- fixed-width text
-
-
-def test_touching_columns_blanks_decimals_and_a_last_line_without_its_end():
-    got = columns(b"1234561.5\r\n   7 8   ", sas_setup.parse(SETUP, "J1.sas"))
-    assert got["ER30001"] == [1234, 7]
-    assert got["ER30002"] == [56, 8]
-    assert got["V1"][0] == 1.5
-    assert np.isnan(got["V1"][1])
-
-
-@settings(deadline=None)
-@given(data=st.data())
-def test_any_numbers_come_back_as_they_were_written(data: st.DataObject):
-    widths = data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=6))
-    cell = [st.none() | st.integers(-(10 ** (w - 1)) + 1, 10**w - 1) for w in widths]
-    rows = data.draw(st.lists(st.tuples(*cell), min_size=1, max_size=20))
-    chunk = data.draw(st.integers(1, 7))
-    fields = [(f"V{i}", width, f"LABEL {i}") for i, width in enumerate(widths)]
-    written = {f"V{i}": [row[i] for row in rows] for i in range(len(widths))}
-    setup = sas_setup.parse(synthetic_psid.setup_text(fields, len(rows)), "J1.sas")
-    read = columns(synthetic_psid.data_text(fields, written).encode(), setup, chunk=chunk)
-    got = {n: [None if np.isnan(v) else int(v) for v in vs] for n, vs in read.items()}
-    assert got == written
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (b"123456789\n12345678\n",
-         "J1.txt, line 2: a short record: 8 characters, but MAX_REC_LENGTH in J1.sas is 9."),
-        (b"123456789\n1234567890\n",
-         "J1.txt, line 2: a long record: 10 characters, but MAX_REC_LENGTH in J1.sas is 9."),
-        (b"123456789\n",
-         "J1.txt: 1 records, but N_OF_OBSERVATIONS in J1.sas is 2."),
-        (b"123456789\n" * 3,
-         "J1.txt: 3 records, but N_OF_OBSERVATIONS in J1.sas is 2."),
-        (b"", "J1.txt: 0 records, but N_OF_OBSERVATIONS in J1.sas is 2."),
-        (b"123456789\n12 456789\n",
-         "J1.txt, line 2, columns 1 - 4 (ER30001): '12 4' is not a number."),
-        (b"123456789\n12345x789\n",
-         "J1.txt, line 2, columns 5 - 6 (ER30002): '5x' is not a number."),
-        (b"123456789\n1234 \x00789\n",
-         "J1.txt, line 2, columns 5 - 6 (ER30002): ' ?' is not a number."),
-        (b"123456NaN\n123456789\n",
-         "J1.txt, line 1, columns 7 - 9 (V1): 'NaN' is not a number."),
-        (b"1234567\xe99\n123456789\n",
-         "J1.txt, line 1, columns 7 - 9 (V1): '7\\xe99' is not a number."),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("chunk", [1, 100])
-def test_bad_text_is_named_by_line_and_columns(text: bytes, message: str, chunk: int):
-    setup = sas_setup.parse(SETUP, "J1.sas")
-    with pytest.raises(InputError) as caught:
-        columns(text, setup, chunk=chunk)
-    assert str(caught.value) == f"{message} {REMEDY}"
-
 
 # --- crosswalk
 
 
-def test_the_shipped_crosswalk_has_both_waves_and_no_variable_twice():
-    walk = psid.load_crosswalk()
+def test_the_shipped_crosswalk_has_three_waves_and_no_variable_twice():
+    walk = load_crosswalk()
     names = [v for wave in walk.waves.values() for v in wave.variables()]
-    assert sorted(walk.waves) == [2019, 2021]
-    assert len(names) == len(set(names)) == 48
-    assert set(walk.missing) == {*psid.Items.model_fields, "state"}
+    early = [v for e in walk.earlier.values() for v in e.variables()]
+    assert sorted(walk.waves) == [2017, 2019, 2021]
+    assert sorted(walk.earlier) == list(range(1999, 2019, 2))
+    assert len(names) == len(set(names)) == 3 * 24
+    assert len(early) == len(set(early)) == 10 * 3
+    assert set(names) & set(early) == {"ER34502", "ER34503"}
+    assert set(walk.missing) == {*Items.model_fields, "state"}
 
 
 def test_a_bad_crosswalk_names_the_field(tmp_path: Path):
@@ -170,9 +35,36 @@ def test_a_bad_crosswalk_names_the_field(tmp_path: Path):
     file = tmp_path / "walk.yml"
     file.write_text(text.replace("weight: ER35065", "weigth: ER35065"), encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
-        psid.load_crosswalk(file)
+        load_crosswalk(file)
     message = "waves.2021.weight: Field required. Correct this field."
     assert str(caught.value) == f"{file}, {message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (None, ": no such file or directory. conf/psid_crosswalk.yml shows the form."),
+        ("a: [1", ": is not YAML (while parsing a flow sequence). conf/psid_crosswalk.yml shows "
+         "the form."),
+        ("- 1", ", (top level): Input should be a valid dictionary or instance of Crosswalk. "
+         "Correct this field."),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_crosswalk(tmp_path: Path, text: str | None, problem: str):
+    file = tmp_path / "walk.yml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_crosswalk(file)
+    assert str(caught.value) == f"{file}{problem}"
+
+
+def test_a_crosswalk_without_waves_is_refused(tmp_path: Path):
+    text = resources.path("conf", "psid_crosswalk.yml").read_text(encoding="utf-8")
+    file = tmp_path / "walk.yml"
+    file.write_text(text[: text.index("\nwaves:")] + "\nwaves: {}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="waves: Dictionary should have at least 1 item"):
+        load_crosswalk(file)
 
 
 # --- people
@@ -185,17 +77,20 @@ def test_each_person_gets_the_own_answers_of_each_wave(tmp_path: Path):
         "wave": 2019, "person_1968": 4, "person_number": 1, "role": "reference", "age": 40,
         "gender": "male", "race_code": 1, "hispanic": False, "education_years": 16,
         "occp_2010": "1020", "state": "06", "years_worked": 18, "years_full_time": 17,
-        "tenure_years": 5.0, "weight": 21000.0,
+        "years_worked_asked": None, "years_worked_answered": 18, "tenure_years": 5.0,
+        "weight": 21000.0,
     }  # fmt: skip
     assert she == {
         "wave": 2019, "person_1968": 4, "person_number": 2, "role": "spouse", "age": 38,
         "gender": "female", "race_code": 4, "hispanic": True, "education_years": 14,
         "occp_2010": "3255", "state": "06", "years_worked": 15, "years_full_time": 9,
-        "tenure_years": 2.0, "weight": 21000.0,
+        "years_worked_asked": None, "years_worked_answered": 15, "tenure_years": 2.0,
+        "weight": 21000.0,
     }  # fmt: skip
     assert later == {
         **he, "wave": 2021, "age": 42, "occp_2010": "0800", "state": "53", "years_worked": 20,
-        "years_full_time": 19, "tenure_years": 0.0, "weight": 19000.0,
+        "years_full_time": 19, "years_worked_asked": 2021, "years_worked_answered": 20,
+        "tenure_years": 0.0, "weight": 19000.0,
     }  # fmt: skip
     assert found.left_out["not in the family unit"] == 1  # she had moved out by 2021
     assert found.synthetic
@@ -215,6 +110,11 @@ def test_each_person_gets_the_own_answers_of_each_wave(tmp_path: Path):
         ("ER76961", 98, "years_worked", None),
         ("ER76961", 99, "years_worked", None),
         ("ER76961", 0, "years_worked", 0),
+        ("ER76961", 95, "years_worked", 0),  # less than one, aged 18 or younger
+        ("ER76961", 96, "years_worked", 22),  # all years since 18: he is 40
+        ("ER76961", 94, "years_worked", 94),
+        ("ER76962", 96, "years_full_time", 22),
+        ("ER76962", 95, "years_full_time", 0),
         ("ER76961", None, "years_worked", None),
         ("ER76962", 98, "years_full_time", None),
         ("ER72231", 99, "tenure_years", None),
@@ -271,15 +171,132 @@ def test_a_missing_variable_is_named_with_its_wave(tmp_path: Path, variable: str
 
 
 def test_a_package_without_its_parts(tmp_path: Path):
-    sas = "In the Data Center, choose SAS statements for the set-up files."
+    choose = "In the Data Center, choose SAS, Stata or SPSS statements for the set-up file."
+    pairs = "holds {} set-up files with a text of the same name; one is expected"
     for drop, problem in (
-        ("1.sas", f"holds no SAS set-up file (.sas). {sas}"),
+        ("1.sas", f"holds no set-up file (.sas, .do or .sps). {choose}"),
         (".txt", f"holds no data (.txt). {REMEDY}"),
     ):
         path = package(tmp_path / "J1.zip", couple(), drop=drop)
         with pytest.raises(InputError) as caught:
             psid.read(path)
         assert str(caught.value) == f"{path}: {problem}"
+    for extra, count in (("J2.do", 2), ("", 0)):
+        path = package(tmp_path / "J1.zip", couple(), drop="" if extra else ".txt")
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr(extra or "J7.txt", "")
+            if extra:
+                archive.writestr("J2.txt", "")
+        with pytest.raises(InputError) as caught:
+            psid.read(path)
+        assert str(caught.value) == f"{path}: {pairs.format(count)}. {REMEDY}"
+
+
+@pytest.mark.parametrize("setups", [(".do",), (".sps",), (".do", ".sps"), (".sas", ".do", ".sps")])
+def test_any_set_up_file_will_do(tmp_path: Path, setups: tuple[str, ...]):
+    found = psid.read(package(tmp_path / "J1.zip", couple(), setups=setups))
+    assert found.rows == psid.read(package(tmp_path / "J2.zip", couple())).rows
+
+
+def test_set_up_files_of_one_package_must_agree(tmp_path: Path):
+    def change(name: str, body: str) -> str:
+        return body.replace("OBSERVATIONS: 2", "OBSERVATIONS: 3") if name.endswith("sps") else body
+
+    path = package(tmp_path / "J1.zip", couple(), setups=(".do", ".sps"), change=change)
+    with pytest.raises(InputError) as caught:
+        psid.read(path)
+    assert str(caught.value) == (
+        f"{path}, member J1.sps: there are 3 records, but 2 by {path}, member J1.do. {REMEDY}"
+    )
+
+
+def test_rows_that_are_families(tmp_path: Path):
+    def change(name: str, body: str) -> str:
+        return body.replace(synthetic_psid.DOMAIN, "FAM")
+
+    path = package(tmp_path / "J1.zip", couple(), change=change)
+    with pytest.raises(InputError) as caught:
+        psid.inspect(path)
+    assert str(caught.value) == (
+        f"{path}, member J1.sas: DATA_DOMAIN is FAM: its rows are families. In the Data Center, "
+        "choose all individuals, not families, as the file's rows."
+    )
+
+
+# --- waves
+
+
+def wave_fields(*years: int) -> list[tuple[str, int, str]]:
+    """The layout with these waves only."""
+    walk = load_crosswalk()
+    other = {v for year, wave in walk.waves.items() if year not in years for v in wave.variables()}
+    early = {v for e in walk.earlier.values() for v in e.variables()}
+    return [f for f in FIELDS if f[0] not in other - early]
+
+
+def test_a_wave_that_the_extract_lacks_is_skipped(tmp_path: Path):
+    found = psid.read(package(tmp_path / "J1.zip", couple(), fields=wave_fields(2021)))
+    assert found.rows["wave"].to_pylist() == [2021]
+    assert found.skipped == (2017, 2019)
+    assert psid.notes(found, "J1.zip")[2] == (
+        "Waves of the crosswalk that J1.zip does not hold: 2017, 2019."
+    )
+
+
+def test_no_wave_at_all_is_an_error(tmp_path: Path):
+    path = package(tmp_path / "J1.zip", couple(), fields=wave_fields())
+    with pytest.raises(InputError) as caught:
+        psid.inspect(path)
+    assert str(caught.value) == (
+        f"{path}, member J1.sas: holds nothing of the crosswalk's waves (2017, 2019, 2021). Add "
+        "the variables of one wave of the crosswalk to the Data Center's cart."
+    )
+
+
+def test_two_packages_are_joined_by_person(tmp_path: Path):
+    early = {v for e in load_crosswalk().earlier.values() for v in e.variables()}
+    one = package(tmp_path / "J1.zip", couple()[:1], fields=wave_fields(2019))
+    later = [f for f in wave_fields(2021) if f[0] not in early]
+    other = package(tmp_path / "J2.zip", couple()[::-1], fields=later, setups=(".do",))
+    found = psid.read([other, one])
+    whole = psid.read(package(tmp_path / "J3.zip", couple()))
+    # The wife is in the second package only, where she has moved out.
+    assert found.rows == whole.rows.filter(pc.field("role") == "reference")
+    assert found.records == 2
+    assert found.rows == psid.read([one, other]).rows
+    assert psid.edition([one, other]) == psid.edition([other, one]) != psid.edition([one])
+
+
+def test_two_packages_with_one_variable(tmp_path: Path):
+    one = package(tmp_path / "J1.zip", couple(), fields=wave_fields(2019))
+    other = package(tmp_path / "J2.zip", couple())
+    with pytest.raises(InputError) as caught:
+        psid.inspect([one, other])
+    first = next(f[0] for f in FIELDS if f[0] not in ("ER30000", "ER30001", "ER30002", "ER32000"))
+    assert str(caught.value) == (
+        f"{other}: variable {first} is in {one}, too. Give each variable once."
+    )
+
+
+def test_two_packages_lack_what_one_would(tmp_path: Path):
+    one = package(tmp_path / "J1.zip", couple(), fields=wave_fields(2019))
+    fields = [f for f in FIELDS if f[0] < "ER31" or "ER78002" <= f[0] < "ER78512"]
+    other = package(tmp_path / "J2.zip", couple(), fields=fields)
+    with pytest.raises(InputError) as caught:
+        psid.inspect([one, other])
+    assert str(caught.value) == (
+        f"{one} + {other}: variable ER34901 of wave 2021 is missing. Add ER34901 to the Data "
+        "Center's cart and download again."
+    )
+
+
+def test_a_users_crosswalk_gives_another_edition(tmp_path: Path):
+    path = package(tmp_path / "J1.zip", couple())
+    shipped = resources.path("conf", "psid_crosswalk.yml").read_text(encoding="utf-8")
+    file = tmp_path / "walk.yml"
+    file.write_text(shipped.replace("spouse_codes: [20, 22]", "spouse_codes: [20]"))
+    assert psid.edition([path], file) != psid.edition([path])
+    assert load_crosswalk(file).spouse_codes == (20,)
 
 
 @pytest.mark.parametrize(
@@ -309,41 +326,3 @@ def test_a_fraction_where_a_whole_number_belongs(tmp_path: Path):
         psid.read(path)
     where = f"{path}, member J1.txt, line 2"
     assert str(caught.value) == f"{where}: ER72017 is 4.5, not a whole number. {REMEDY}"
-
-
-# --- the synthetic extract
-
-
-def test_the_script_makes_the_shipped_file_to_the_byte(tmp_path: Path):
-    out = tmp_path / "again.zip"
-    assert synthetic_psid.main([str(out)]) == 0
-    assert out.read_bytes() == resources.resolve("bundled:psid_synthetic.zip").read_bytes()
-
-
-def test_the_synthetic_extract_is_plausible_and_says_what_it_is():
-    found = psid.read(resources.resolve("bundled:psid_synthetic.zip"))
-    people = found.rows.to_pandas()
-    assert found.synthetic
-    assert 5_500 <= found.records <= 6_500
-    assert set(people["wave"]) == {2019, 2021}
-    assert people["age"].dropna().between(18, 70).all()
-    known = people.dropna(subset=["age", "years_worked"])
-    assert (known["years_worked"] <= known["age"] - 18).all()
-    both = people.dropna(subset=["years_worked", "years_full_time"])
-    assert (both["years_full_time"] <= both["years_worked"]).all()
-    for column in ("age", "race_code", "education_years", "occp_2010", "years_worked"):
-        assert 0 < people[column].isna().mean() < 0.05
-    five = people[people["occp_2010"].isin(["3255", "2310", "1020", "0800", "6260"])]
-    assert 0.3 < len(five) / len(people) < 0.5
-    men = five.groupby("occp_2010")["gender"].agg(lambda g: (g == "male").mean())
-    assert men["3255"] < 0.2 < men["0800"] < 0.6 < men["1020"] < men["6260"]
-    # Who is shown by age: experience grows, and so does its spread.
-    young, old = (known[known["age"].between(a, a + 3)]["years_worked"] for a in (22, 40))
-    assert young.mean() + 8 < old.mean()
-    assert young.std() < old.std()
-
-
-def test_usage_is_said_without_an_argument(capsys: pytest.CaptureFixture[str]):
-    assert synthetic_psid.main([]) == 2
-    usage = "usage: python -m fairscreen.sources.synthetic_psid OUT.zip\n"
-    assert capsys.readouterr().err == usage

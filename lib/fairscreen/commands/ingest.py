@@ -10,7 +10,8 @@ _EPILOG = """\
 examples:
   fairscreen ingest acs csv_pwy.zip csv_pvt.zip    Census person files, as downloaded
   fairscreen ingest ssa names.zip                  SSA baby names
-  fairscreen ingest psid J123456.zip               a PSID packaged extract (SAS set-up file)
+  fairscreen ingest psid J123456.zip               a PSID packaged extract, any set-up file
+  fairscreen ingest psid J1.zip J2.zip             two extracts of one study, joined by person
 The same file again is a no-op. A bad file is refused with its line, and nothing is written.
 """
 
@@ -23,6 +24,9 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("kind", choices=["acs", "psid", "ssa", "surnames"])
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or bundled:NAME")
     parser.add_argument("--vintage", type=int, help="acs: survey year, where SERIALNO lacks it")
+    parser.add_argument(
+        "--crosswalk", metavar="YAML", help="psid: variables by wave (conf/psid_crosswalk.yml)"
+    )
     options.add_warehouse(parser)
     options.add_json(parser)
     parser.set_defaults(run=run)
@@ -37,9 +41,12 @@ def run(args: argparse.Namespace) -> int:
     # Before Spark starts: the place, then the files.
     root = args.warehouse or "var/warehouse"
     require_folder(root)
-    survey = ingest.check(args.kind, args.paths, vintage=args.vintage)
+    survey = ingest.check(args.kind, args.paths, vintage=args.vintage, crosswalk=args.crosswalk)
     warehouse = Warehouse(get_session(), root)
-    result = ingest.ingest(warehouse, args.kind, args.paths, vintage=args.vintage, survey=survey)
+    result = ingest.ingest(
+        warehouse, args.kind, args.paths,
+        vintage=args.vintage, survey=survey, crosswalk=args.crosswalk,
+    )  # fmt: skip
     lines = [f"{args.kind}: {result.rows:,} rows from {len(result.files)} file(s)"]
     lines += [f"already there, nothing done: {name}" for name in result.skipped]
     lines += [f"note: {note}" for note in result.notes]

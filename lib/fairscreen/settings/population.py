@@ -16,7 +16,8 @@ class Sources(Settings):
     acs: tuple[str, ...]
     ssa: str
     surnames: str
-    psid: str
+    psid: str | tuple[str, ...]  # packages of several waves are joined by person
+    psid_crosswalk: str | None = None  # your own table of variables; null = conf/psid_crosswalk.yml
 
 
 class Job(Settings):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from fairscreen import resources
 from fairscreen.progress import say
 from fairscreen.settings.population import Sources
 from fairscreen.sources import acs_pums, acs_survey, census_surnames, psid, ssa_names
 from fairscreen.sources.acs_survey import Survey
+from fairscreen.sources.psid_crosswalk import load_crosswalk
 from fairscreen.sources.result import IngestResult
 from fairscreen.tables import Warehouse
 
@@ -25,7 +27,9 @@ class Bronze:
     notes: tuple[str, ...]
 
 
-def check(kind: str, paths: Sequence[str], *, vintage: int | None = None) -> Survey | None:
+def check(
+    kind: str, paths: Sequence[str], *, vintage: int | None = None, crosswalk: str | None = None
+) -> Survey | None:
     """What can be known of the files before Spark starts. Raises InputError as `ingest`.
 
     ACS files are read whole, once: what that gives is for `ingest`. Of the others, which are
@@ -34,8 +38,10 @@ def check(kind: str, paths: Sequence[str], *, vintage: int | None = None) -> Sur
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
         return acs_survey.survey_files(files, vintage=vintage)
+    if kind == "psid":
+        psid.inspect(files, load_crosswalk(_file(crosswalk)))
+        return None
     one = {
-        "psid": psid.inspect,
         "ssa": ssa_names.inspect,
         "surnames": census_surnames.inspect,
     }[kind]
@@ -51,16 +57,19 @@ def ingest(
     *,
     vintage: int | None = None,
     survey: Survey | None = None,
+    crosswalk: str | None = None,
 ) -> IngestResult:
     """One kind of source. Raises InputError naming file, member, line or column.
 
     `survey`: what `check` gave for these paths, so that they are not read once more.
+    `crosswalk`: of psid, a file in place of conf/psid_crosswalk.yml.
     """
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
         return acs_pums.ingest_acs(warehouse, files, vintage=vintage, survey=survey)
+    if kind == "psid":
+        return psid.ingest_psid(warehouse, files, crosswalk=_file(crosswalk))
     one = {
-        "psid": psid.ingest_psid,
         "ssa": ssa_names.ingest_ssa,
         "surnames": census_surnames.ingest_surnames,
     }[kind]
@@ -75,18 +84,24 @@ def ingest(
     )
 
 
+def _file(path: str | None) -> Path | None:
+    return None if path is None else resources.resolve(path)
+
+
 def run(warehouse: Warehouse, sources: Sources) -> Bronze:
     """All sources of an audit."""
     wanted = {
         "acs": sources.acs,
         "ssa": (sources.ssa,),
         "surnames": (sources.surnames,),
-        "psid": (sources.psid,),
+        "psid": (sources.psid,) if isinstance(sources.psid, str) else sources.psid,
     }
     results: dict[str, IngestResult] = {}
     for kind, paths in wanted.items():
         say(f"ingest: {kind}: reading {', '.join(paths)}")
-        results[kind] = result = ingest(warehouse, kind, paths)
+        results[kind] = result = ingest(
+            warehouse, kind, paths, crosswalk=sources.psid_crosswalk if kind == "psid" else None
+        )
         done = f"{result.rows:,} rows" if result.files else "already there"
         say(f"ingest: {kind}: {done}")
     ledger = warehouse.read("source_file").select("kind", "sha256", "synthetic", "vintage")
