@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acs_files import person, write, zipped
-from fairscreen import cli, session
+from fairscreen import cli, config, resources, session
 from fairscreen.stations import ingest
 from psid_files import FIELDS, couple, package
 
@@ -55,6 +55,27 @@ def test_a_bad_file_never_reaches_spark(tmp_path, monkeypatch, capsys, make, mes
     assert not (tmp_path / "w").exists()
 
 
+def test_a_crosswalk_of_the_users_own_is_checked_first(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(session, "get_session", lambda: pytest.fail("Spark was started"))
+    path = package(tmp_path / "a.zip", couple())
+    argv = ["ingest", "psid", str(path), "--warehouse", str(tmp_path / "w"), "--crosswalk"]
+    assert cli.main([*argv, str(tmp_path / "none.yml")]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {tmp_path / 'none.yml'}: no such file or directory. conf/psid_crosswalk.yml "
+        "shows the form.\n"
+    )
+    text = resources.path("conf", "psid_crosswalk.yml").read_text(encoding="utf-8")
+    file = tmp_path / "walk.yml"
+    file.write_text(text.replace("ER78198", "ER1"), encoding="utf-8")
+    assert cli.main([*argv, str(file)]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {path}, member J1.sas: variable ER1 of wave 2021 is missing. Add ER1 to the Data "
+        "Center's cart and download again.\n"
+    )
+    assert cli.main(["ingest", "ssa", "x.zip", "--crosswalk", str(file)]) == 2
+    assert capsys.readouterr().err == ("error: --crosswalk: does not apply to ssa. Leave it out.\n")
+
+
 def test_the_warehouse_is_looked_at_first(tmp_path, capsys) -> None:
     file = tmp_path / "file"
     file.touch()
@@ -76,6 +97,13 @@ def test_the_warehouse_is_looked_at_first(tmp_path, capsys) -> None:
 )
 def test_the_shipped_files_pass(kind: str, file: str) -> None:
     assert ingest.check(kind, [f"bundled:{file}"]) is None
+
+
+def test_an_audit_names_one_psid_package_or_several() -> None:
+    sources = config.load(resources.path("conf", "audits", "demo.yml")).sources
+    assert ingest.wanted(sources)["psid"] == ("bundled:psid_synthetic.zip",)
+    two = sources.model_copy(update={"psid": ("J1.zip", "J2.zip")})
+    assert ingest.wanted(two)["psid"] == ("J1.zip", "J2.zip")
 
 
 def test_what_the_check_read_is_kept_for_the_ingest(tmp_path: Path) -> None:

@@ -117,7 +117,17 @@ def test_each_person_gets_the_own_answers_of_each_wave(tmp_path: Path):
         ("ER76962", 95, "years_full_time", 0),
         ("ER76961", None, "years_worked", None),
         ("ER76962", 98, "years_full_time", None),
+        ("ER72231", 98, "tenure_years", None),
         ("ER72231", 99, "tenure_years", None),
+        ("ER72231", 0, "tenure_years", 0.0),
+        ("ER72017", 0, "age", None),
+        ("ER76897", 0, "race_code", None),
+        ("ER76897", 8, "race_code", None),
+        ("ER76896", 8, "hispanic", None),
+        ("ER76896", 7, "hispanic", True),
+        ("ER77599", 98, "education_years", None),
+        ("ER77599", 17, "education_years", 17),
+        ("ER72018", 0, "gender", "male"),
         ("ER72004", 0, "state", None),
         ("ER72004", 99, "state", None),
         ("ER72018", 2, "gender", "female"),
@@ -130,6 +140,60 @@ def test_codes_that_are_no_answer_are_null(
 ):
     found = psid.read(package(tmp_path / "J1.zip", couple(**{variable: code})))
     assert found.rows.to_pylist()[0][column] == value
+
+
+@pytest.mark.parametrize(
+    ("variable", "code", "column", "value"),
+    [
+        ("ER72019", 999, "age", None),
+        ("ER76752", 9, "race_code", None),
+        ("ER76751", 9, "hispanic", None),
+        ("ER77600", 99, "education_years", None),
+        ("ER72472", 9999, "occp_2010", None),
+        ("ER76816", 98, "years_worked", None),
+        ("ER76816", 96, "years_worked", 20),
+        ("ER76817", 99, "years_full_time", None),
+        ("ER72508", 99, "tenure_years", None),
+        ("ER72020", 9, "gender", "female"),
+    ],
+)
+def test_so_are_those_of_the_spouse(
+    tmp_path: Path, variable: str, code: int, column: str, value: object
+):
+    found = psid.read(package(tmp_path / "J1.zip", couple(**{variable: code})))
+    he, she, _ = found.rows.to_pylist()
+    assert she[column] == value
+    assert he[column] is not None
+
+
+@pytest.mark.parametrize("role", ["reference", "spouse"])
+@pytest.mark.parametrize("year", [2017, 2019, 2021])
+def test_every_item_comes_from_its_own_variable(tmp_path: Path, year: int, role: str):
+    walk = load_crosswalk()
+    wave = walk.waves[year]
+    names = [*walk.person.model_dump().values(), *wave.variables()]
+    own = {
+        "age": 41, "sex": 2, "race": 5, "hispanic": 1, "education": 13, "occupation": 630,
+        "years_worked": 9, "years_full_time": 7, "tenure": 3,
+    }  # fmt: skip
+    record: dict[str, int | None] = {
+        **dict.fromkeys(names, 77),
+        walk.person.person_1968: 4, walk.person.person_number: 1, walk.person.sex: 1,
+        wave.sequence: 2, wave.relation: {"reference": 10, "spouse": 20}[role],
+        wave.weight: 12345, wave.state: 48,
+        **{getattr(getattr(wave, role), item): value for item, value in own.items()},
+    }  # fmt: skip
+    fields = [(name, 5, name) for name in names]
+    rows = psid.read(package(tmp_path / "J1.zip", [record], fields=fields)).rows.to_pylist()
+    assert rows == [
+        {
+            "wave": year, "person_1968": 4, "person_number": 1, "role": role, "age": 41,
+            "gender": "female", "race_code": 5, "hispanic": True, "education_years": 13,
+            "occp_2010": "0630", "state": "48", "years_worked": 9, "years_full_time": 7,
+            "years_worked_asked": None, "years_worked_answered": 9, "tenure_years": 3.0,
+            "weight": 12345.0,
+        }
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -287,6 +351,25 @@ def test_two_packages_lack_what_one_would(tmp_path: Path):
     assert str(caught.value) == (
         f"{one} + {other}: variable ER34901 of wave 2021 is missing. Add ER34901 to the Data "
         "Center's cart and download again."
+    )
+
+
+def test_people_of_joined_packages_are_named_by_their_key(tmp_path: Path):
+    one = package(tmp_path / "J1.zip", couple(ER34701=8), fields=wave_fields(2019))
+    early = {v for e in load_crosswalk().earlier.values() for v in e.variables()}
+    fields = [f for f in wave_fields(2021) if f[0] not in early]
+    other = package(tmp_path / "J2.zip", couple(), fields=fields)
+    with pytest.raises(InputError) as caught:
+        psid.read([one, other])
+    assert str(caught.value) == (
+        f"{one}, member J1.txt + {other}, member J1.txt, person 4, 1: ER34701 and ER72002 of wave "
+        f"2019 differ: the family's answers belong to another family. {REMEDY}"
+    )
+    twice = package(tmp_path / "J3.zip", couple() + couple(), fields=fields)
+    with pytest.raises(InputError) as caught:
+        psid.read([package(tmp_path / "J1.zip", couple(), fields=wave_fields(2019)), twice])
+    assert str(caught.value) == (
+        f"{twice}, member J1.txt: a person has no key, or stands there twice. {REMEDY}"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from fairscreen.commands import options
+from fairscreen.errors import InputError
 
 _EPILOG = """\
 examples:
@@ -34,6 +35,8 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run(args: argparse.Namespace) -> int:
     options.check_json(args.json)
+    if args.crosswalk is not None and args.kind != "psid":
+        raise InputError("--crosswalk", f"does not apply to {args.kind}", "Leave it out.")
     from fairscreen.session import get_session
     from fairscreen.stations import ingest
     from fairscreen.tables import Warehouse, require_folder

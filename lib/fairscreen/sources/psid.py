@@ -68,7 +68,8 @@ def read(paths: Path | Sequence[Path], crosswalk: Crosswalk | None = None) -> Ex
     data = _joined([_columns(p, part) for p in packages], packages, part)
     synthetic = any(p.setup.synthetic for p in packages)
     where = " + ".join(f"{p.path}, member {p.text}" for p in packages)
-    return replace(extract(data, part, synthetic, where), skipped=skipped)
+    found = extract(data, part, synthetic, where, lines=len(packages) == 1)
+    return replace(found, skipped=skipped)
 
 
 def inspect(paths: Path | Sequence[Path], crosswalk: Crosswalk | None = None) -> None:

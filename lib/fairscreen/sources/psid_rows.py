@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,11 +59,14 @@ class Extract:
     skipped: tuple[int, ...] = ()
 
 
-def extract(data: dict[str, Array], crosswalk: Crosswalk, synthetic: bool, where: str) -> Extract:
+def extract(
+    data: dict[str, Array], crosswalk: Crosswalk, synthetic: bool, where: str, *, lines: bool = True
+) -> Extract:
     """Rows of `SCHEMA` from columns by variable name, each (records,), NaN = blank.
 
     Every variable of `crosswalk` is there, but for the person's sex. Raises InputError naming
-    `where` and the line: no key, a person twice, family answers of another interview, a fraction.
+    `where` and the line, or the person where `lines` is false (the columns of several files): no
+    key, a person twice, family answers of another interview, a fraction.
     """
     person = crosswalk.person
     keys = np.column_stack([data[person.person_1968], data[person.person_number]])
@@ -73,17 +77,22 @@ def extract(data: dict[str, Array], crosswalk: Crosswalk, synthetic: bool, where
     if (times > 1).any():
         one = keys[first[times > 1][0]].astype(int)
         raise InputError(where, f"person {one[0]}, {one[1]} stands there twice", REMEDY)
-    _check_whole(data, crosswalk, where)
+
+    def at(row: int) -> str:
+        own = f"person {keys[row, 0]:g}, {keys[row, 1]:g}"
+        return f"{where}, line {row + 1}" if lines else f"{where}, {own}"
+
+    _check_whole(data, crosswalk, at)
     left_out: Counter[str] = Counter()
     asked = experience.trace(_statuses(data, crosswalk))
     tables = [
-        _wave(data, keys, year, asked[year], crosswalk, left_out, where)
+        _wave(data, keys, year, asked[year], crosswalk, left_out, at)
         for year in sorted(crosswalk.waves)
     ]
     return Extract(pa.concat_tables(tables), len(keys), synthetic, left_out)
 
 
-def _check_whole(data: dict[str, Array], crosswalk: Crosswalk, where: str) -> None:
+def _check_whole(data: dict[str, Array], crosswalk: Crosswalk, at: Callable[[int], str]) -> None:
     """Codes and years are whole; a fraction says that a column is not where it should be."""
     fractions = {wave.weight for wave in crosswalk.waves.values()}
     for name, values in data.items():
@@ -91,7 +100,7 @@ def _check_whole(data: dict[str, Array], crosswalk: Crosswalk, where: str) -> No
         if name not in fractions and wrong.any():
             line = int(np.flatnonzero(wrong)[0])
             problem = f"{name} is {values[line]:g}, not a whole number"
-            raise InputError(f"{where}, line {line + 1}", problem, REMEDY)
+            raise InputError(at(line), problem, REMEDY)
 
 
 @dataclass(frozen=True)
@@ -151,7 +160,7 @@ def _wave(
     asked: Asked,
     crosswalk: Crosswalk,
     left_out: Counter[str],
-    where: str,
+    at: Callable[[int], str],
 ) -> pa.Table:
     wave = crosswalk.waves[year]
     place = _place(data[wave.relation], data[wave.sequence], crosswalk)
@@ -160,9 +169,9 @@ def _wave(
     left_out["another relation, or not in the wave"] += int((~either).sum())
     apart = place.adults & (data[wave.interview] != data[wave.family_interview])
     if apart.any():
-        at = f"{where}, line {int(np.flatnonzero(apart)[0]) + 1}"
         problem = f"{wave.interview} and {wave.family_interview} of wave {year} differ"
-        raise InputError(at, f"{problem}: the family's answers belong to another family", REMEDY)
+        problem += ": the family's answers belong to another family"
+        raise InputError(at(int(np.flatnonzero(apart)[0])), problem, REMEDY)
     job = np.where(reference, data[wave.reference.occupation], data[wave.spouse.occupation])
     employed = place.adults & ~np.isnan(job) & (job != crosswalk.no_job)
     left_out["no main job"] += int((place.adults & ~employed).sum())

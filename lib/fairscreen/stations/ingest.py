@@ -84,20 +84,24 @@ def ingest(
     )
 
 
+def wanted(sources: Sources) -> dict[str, tuple[str, ...]]:
+    """Files of an audit by kind."""
+    return {
+        "acs": sources.acs,
+        "ssa": (sources.ssa,),
+        "surnames": (sources.surnames,),
+        "psid": (sources.psid,) if isinstance(sources.psid, str) else sources.psid,
+    }
+
+
 def _file(path: str | None) -> Path | None:
     return None if path is None else resources.resolve(path)
 
 
 def run(warehouse: Warehouse, sources: Sources) -> Bronze:
     """All sources of an audit."""
-    wanted = {
-        "acs": sources.acs,
-        "ssa": (sources.ssa,),
-        "surnames": (sources.surnames,),
-        "psid": (sources.psid,) if isinstance(sources.psid, str) else sources.psid,
-    }
     results: dict[str, IngestResult] = {}
-    for kind, paths in wanted.items():
+    for kind, paths in wanted(sources).items():
         say(f"ingest: {kind}: reading {', '.join(paths)}")
         results[kind] = result = ingest(
             warehouse, kind, paths, crosswalk=sources.psid_crosswalk if kind == "psid" else None
