@@ -45,6 +45,12 @@ test: $(READY) ## lint, types and every test (two Spark sessions side by side, o
 	  $(PY) -m pytest tests/spark || status=$$?; \
 	  wait $$jobs || status=$$?; cat var/test-jobs.log; exit $$status
 
+verify-acs: $(READY) ## FOLDER=...: totals of ACS 2018 zips beside a kept table (six states)
+	@$(PY) tests/golden/acs_2018_totals.py "$(FOLDER)"
+
+bench-acs: $(READY) ## ACS ingest beside DuckDB, 500,000 rows (FOLDER=... of person zips; needs pip install -e .[bench])
+	@$(PY) tests/bench/acs_ingest.py $(FOLDER)
+
 lock: ## renew conf/lock from pyproject.toml (needs uv)
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header conf/lock/build.in -o conf/lock/build.txt
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra dev -c conf/lock/build.txt pyproject.toml -o conf/lock/requirements.txt
@@ -52,4 +58,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test lock clean
+.PHONY: help setup audit lint test-unit test verify-acs bench-acs lock clean

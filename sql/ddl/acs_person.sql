@@ -1,12 +1,14 @@
--- ACS PUMS person records as surveyed, one vintage beside another.
+-- ACS PUMS person records as surveyed, one vintage beside another, 1-year beside 5-year files.
+-- Weights sum to the population within one vintage and period: choose both in every query.
 -- A person who came in two files (a state's and the nation's) stands here twice, apart by source.
 -- One row per: source_sha256, serialno, sporder
 CREATE TABLE IF NOT EXISTS acs_person (
-  vintage INT NOT NULL COMMENT 'survey year of the 1-year file',
+  vintage INT NOT NULL COMMENT 'survey year; of a file that pools several years, the last one',
+  period INT COMMENT 'years of data that the file pools: 1, 5 (or 3, to 2013); null = written before this column existed, 1',
   serialno STRING NOT NULL COMMENT 'SERIALNO, text',
   sporder STRING NOT NULL COMMENT 'SPORDER, zero-padded',
   state STRING NOT NULL COMMENT 'FIPS state code, two digits (ST, or STATE from 2023)',
-  puma STRING COMMENT 'PUMA, five digits',
+  puma STRING COMMENT 'PUMA, five digits; areas of the 2020 census for years from 2022, of an earlier one before',
   age INT NOT NULL COMMENT 'AGEP, years',
   sex STRING NOT NULL COMMENT 'SEX: 1 male, 2 female',
   rac1p STRING COMMENT 'RAC1P',

@@ -6,6 +6,7 @@ CREATE TABLE IF NOT EXISTS source_file (
   file STRING NOT NULL COMMENT 'file name, without its folder',
   member STRING COMMENT 'member of the zip',
   vintage INT COMMENT 'survey year where it has one',
+  period INT COMMENT 'ACS: years of data that the file pools; null = written before this column existed, or no ACS file',
   row_count BIGINT NOT NULL,
   has_replicate_weights BOOLEAN COMMENT 'ACS only',
   synthetic BOOLEAN NOT NULL COMMENT 'true: made by a script, no real records',

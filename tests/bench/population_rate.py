@@ -15,11 +15,11 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen import config, resources
@@ -66,7 +66,15 @@ def measure(sizes: Sequence[int], cores: int, folder: str) -> list[str]:
     ]
     rates: list[tuple[float, float]] = []
     for n in [sizes[0] // 10, *sizes]:  # the first one warms the JVM up and is not shown
-        fit_s, draw_s, render_s = audit_of(n, warehouse, source)
+        cfg = config.load(demo, [f"audit_id=rate{n}", f"population.n_per_job={n // 5}"])
+        run = Run(cfg, warehouse)
+        fit_s, fitted = timed(lambda cfg=cfg: build.fit_generator(*source.values(), cfg))
+        drawn = build.applicants(fitted.included, fitted.generator, cfg, fitted.vintage)
+        draw_s, _ = timed(lambda: warehouse.replace("applicants", drawn, where=run.mine))
+        plan = StationResult("applicants", f"rate{n}", draw_s, False, {})
+        render_s, result = timed(lambda: render.run(run, plan))
+        if result.detail["rows"] != n:
+            raise RuntimeError(f"{result.detail['rows']} documents of {n} applicants")
         if n < sizes[0]:
             continue
         rates.append((n / draw_s / cores, n / render_s / cores))
@@ -83,23 +91,10 @@ def measure(sizes: Sequence[int], cores: int, folder: str) -> list[str]:
     return lines
 
 
-def audit_of(
-    n: int, warehouse: Warehouse, source: dict[str, DataFrame]
-) -> tuple[float, float, float]:
-    """Seconds of fitting the generator, of n applicants written, of n resumes written."""
-    demo = resources.path("conf", "audits", "demo.yml")
-    cfg = config.load(demo, [f"audit_id=rate{n}", f"population.n_per_job={n // 5}"])
-    run, began = Run(cfg, warehouse), time.perf_counter()
-    fitted = build.fit_generator(*source.values(), cfg)
-    fit_done = time.perf_counter()
-    drawn = build.applicants(fitted.included, fitted.generator, cfg, fitted.vintage)
-    warehouse.replace("applicants", drawn, where=run.mine)
-    draw_done = time.perf_counter()
-    result = render.run(run, StationResult("applicants", f"rate{n}", 0.0, False, {}))
-    rendered = time.perf_counter()
-    if result.detail["rows"] != n:
-        raise RuntimeError(f"{result.detail['rows']} documents of {n} applicants")
-    return fit_done - began, draw_done - fit_done, rendered - draw_done
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    began = time.perf_counter()
+    result = work()
+    return time.perf_counter() - began, result
 
 
 if __name__ == "__main__":

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from acs_files import newer, person, zipped
+import population_inputs as inputs
+from acs_files import five_year_members, newer, person, write, zipped
 from fairscreen.errors import InputError
+from fairscreen.population import joint
 from fairscreen.sources import ledger
 from fairscreen.sources.acs_pums import ingest_acs
 from fairscreen.sources.acs_reader import batches, inspect
-from fairscreen.tables import Warehouse
+from fairscreen.sources.acs_survey import survey_files
+from fairscreen.tables import Warehouse, ddl_statements
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 
@@ -23,7 +28,8 @@ def table(warehouse: Warehouse) -> list[dict[str, object]]:
 
 
 def in_order(rows: list[dict[str, object]]) -> list[dict[str, object]]:
-    return sorted(rows, key=lambda r: (r["vintage"], r["serialno"], r["sporder"]))
+    key = ("vintage", "period", "serialno", "sporder")
+    return sorted(rows, key=lambda r: [(r[k] is not None, r[k]) for k in key])
 
 
 def without_spark(*paths: Path) -> list[dict[str, object]]:
@@ -92,6 +98,79 @@ def test_whole_once_and_by_vintage(
     partitions.conf.set(PARTITIONS, "1")
     assert ingest_acs(warehouse, [files["al"], files["vt"], files["wy"]]).rows == 67
     assert table(warehouse) == expected
+
+
+def test_what_a_worker_refuses_writes_nothing_and_says_where(
+    warehouse: Warehouse, files: dict[str, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Below the lines that the driver checks in full."""
+    many = [person(ST="44", SERIALNO=f"2018HU{i:07d}") for i in range(2000)]
+    last = person(ST="44", SERIALNO="2018HU0009999", PWGTP80="many")
+    bad = zipped(tmp_path / "bad.zip", *many, last)
+    capfd.readouterr()
+    with pytest.raises(InputError) as caught:
+        ingest_acs(warehouse, [files["wy"], bad])
+    assert str(caught.value) == (
+        f"{bad}, psam_p56.csv, line 2002, column PWGTP80: 'many' is not a whole number. "
+        "Give the person zip as the Census Bureau ships it (such as csv_pwy.zip)."
+    )
+    said = capfd.readouterr().err
+    assert "Traceback" not in said
+    assert "\tat " not in said
+    assert table(warehouse) == []
+    assert ledger.known(warehouse, "acs") == set()
+
+
+def test_one_year_and_five_years_side_by_side(warehouse: Warehouse, tmp_path: Path) -> None:
+    # As an older fairscreen left it: rows of 2018 without `period`.
+    create = re.sub(r"^  period .*\n", "", ddl_statements("acs_person")[0], flags=re.M)
+    target = warehouse.identifier("acs_person")
+    warehouse.spark.sql(create.replace("EXISTS acs_person", f"EXISTS {target}"))
+    names = "vintage, serialno, sporder, state, age, sex, pwgtp, source_sha256"
+    warehouse.spark.sql(
+        f"INSERT INTO {target} ({names}) "
+        "VALUES (2018, '2018HU0000001', '01', '56', 40, '1', 9, 'x')"
+    )
+    one = zipped(tmp_path / "one.zip", person(SERIALNO="2022HU0000001"))
+    five = write(tmp_path / "five.zip", five_year_members(every=100))
+    done = ingest_acs(warehouse, [one, five])
+    assert done.notes == (
+        "The files are of 2022 and 2022 (5-year); they are kept apart by columns vintage and "
+        "period.",
+    )
+    got = table(warehouse)
+    assert Counter((r["vintage"], r["period"]) for r in got) == {
+        (2018, None): 1, (2022, 1): 1, (2022, 5): done.rows - 1,
+    }  # fmt: skip
+    expected = [
+        row
+        for file in survey_files([one, five])[0]
+        for batch in batches(file.member)
+        for row in batch.to_pylist()
+    ]
+    assert in_order([r for r in got if r["period"]]) == in_order(expected)
+    # A person of the old rows again: known as one of 1 year.
+    again = zipped(tmp_path / "again.zip", person(), person(SPORDER="02"))
+    assert "1 of its people are in the warehouse" in ingest_acs(warehouse, [again]).notes[0]
+
+    acs = warehouse.read("acs_person")
+    chosen = inputs.demo("population.vintage=2022", "population.period=5").population
+    assert joint.survey_of(acs, chosen) == (2022, 5)
+    assert joint.survey_of(acs, inputs.demo("population.vintage=2018").population) == (2018, 1)
+    with pytest.raises(InputError) as caught:
+        joint.survey_of(acs, inputs.demo("population.vintage=2022").population)
+    assert str(caught.value) == (
+        "population.period: is not set and the warehouse holds several ACS files of one year: "
+        "2022 (1-year), 2022 (5-year). Set it to 1 or 5."
+    )
+    with pytest.raises(InputError) as caught:
+        joint.survey_of(
+            acs, inputs.demo("population.vintage=2018", "population.period=5").population
+        )
+    assert str(caught.value) == (
+        "population.period: 5 is not in the warehouse, which holds 2018. Ingest such a file, or "
+        "choose one of those."
+    )
 
 
 def test_refusals_write_nothing(

@@ -90,7 +90,8 @@ def test_an_older_table_gains_the_columns_it_lacks(spark, warehouse: Warehouse) 
     _older(warehouse, "source_file", "member")
     target = warehouse.identifier("source_file")
     spark.sql(
-        f"INSERT INTO {target} VALUES ('ssa', 'aa', 'names.zip', NULL, 3, NULL, false, now())"
+        f"INSERT INTO {target} (kind, sha256, file, row_count, synthetic, ingested_at) "
+        "VALUES ('ssa', 'aa', 'names.zip', 3, false, now())"
     )
     ledger.record(warehouse, [ledger.Entry("acs", "bb", "csv_pwy.zip", 5, member="psam_p56.csv")])
     rows = warehouse.read("source_file").orderBy("sha256").collect()

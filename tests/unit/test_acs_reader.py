@@ -58,7 +58,7 @@ def test_layout_to_2018(tmp_path: Path) -> None:
     sha = hashlib.sha256(content.encode()).hexdigest()
     first, second = read(path)
     assert first == {
-        "vintage": 2018, "serialno": "2018HU0000001", "sporder": "01", "state": "56",
+        "vintage": 2018, "period": 1, "serialno": "2018HU0000001", "sporder": "01", "state": "56",
         "puma": "00100", "age": 33, "sex": "1", "rac1p": "1", "hisp": "01", "schl": "16",
         "esr": "1", "occp": "0010", "relationship": "00", "pwgtp": 48,
         "replicate_weights": list(range(-2, 78)), "source_sha256": sha,
@@ -367,35 +367,3 @@ def test_a_worker_tells_the_driver_the_same(tmp_path: Path) -> None:
     assert str(from_worker(caught.value)) == (
         f"{path}, psam_p56.csv, line 2, column AGEP: 'old' is not a whole number. {OFFICIAL}"
     )
-
-
-def test_nothing_given() -> None:
-    with pytest.raises(InputError) as caught:
-        survey_files([])
-    assert str(caught.value) == ("acs: no file was given. Give the path of at least one PUMS zip.")
-
-
-def test_same_content_twice_counts_once(tmp_path: Path) -> None:
-    a, b = zipped(tmp_path / "a.zip", person()), zipped(tmp_path / "b.zip", person())
-    files, twice = survey_files([a, b, a])
-    assert [f.member.label for f in files] == ["a.zip/psam_p56.csv"]
-    assert [f.member.label for f in twice] == ["b.zip/psam_p56.csv", "a.zip/psam_p56.csv"]
-
-
-def test_same_person_in_two_files_is_refused(tmp_path: Path) -> None:
-    state = zipped(tmp_path / "state.zip", person())
-    nation = zipped(tmp_path / "nation.zip", person(SPORDER="02"), person())
-    with pytest.raises(InputError) as caught:
-        survey_files([nation, state])
-    assert str(caught.value) == (
-        f"{state}, psam_p56.csv: 1 of its people {nation}, psam_p56.csv holds already, for vintage "
-        "2018 (first: SERIALNO 2018HU0000001, SPORDER 01). Nothing was written. Give the national "
-        "file or the files of states, not both."
-    )
-
-
-def test_other_vintage_or_state_is_no_overlap(tmp_path: Path) -> None:
-    a = zipped(tmp_path / "a.zip", person())
-    b = zipped(tmp_path / "b.zip", person(SERIALNO="2019HU0000001"))
-    c = zipped(tmp_path / "c.zip", person(ST="50", SERIALNO="2018HU0000002"))
-    assert len(survey_files([a, b, c])[0]) == 3

@@ -153,6 +153,18 @@ def test_compare_says_which_figures_differ(wyoming: Path, tmp_path: Path) -> Non
     ]
 
 
+def test_compare_with_the_file_for_five_years(tmp_path: Path) -> None:
+    years = [person(SERIALNO=f"{y}HU0000001", **weights(10, 11)) for y in range(2019, 2024)]
+    header = "PUMS_EST_19_TO_23,PUMS_SE_19_TO_23,pums_moe_19_to_23,pums_est_23"
+    published = official(tmp_path / "o.csv", "56,Total males (SEX=1),50,10,-,7", header=header)
+    found = compare(verify([zipped(tmp_path / "a.zip", *years)]), published)
+    assert [(c.vintage, c.period, c.figure, c.ours, c.published, c.status) for c in found] == [
+        (2023, 5, "estimate", 50.0, 50.0, "equal"),
+        (2023, 5, "std_error", 10.0, 10.0, "equal"),
+        (2023, 5, "moe90", 16.45, 0.0, "differs"),
+    ]
+
+
 def test_compare_where_an_error_cannot_be_computed(tmp_path: Path) -> None:
     rows = verify([zipped(tmp_path / "a.zip", newer())])
     header = "pums_est_24,pums_se_24"

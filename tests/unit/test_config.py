@@ -22,6 +22,7 @@ BAD = [
         "population.age_min=3",
         "population.age_min: 3: Input should be greater than or equal to 16. Correct this field.",
     ),
+    ("population.period=2", "population.period: 2: Input should be 1, 3 or 5. Correct this field."),
     ("population.surname_threshold=.nan", "population.surname_threshold: nan: Input should be a "
      "finite number. Correct this field."),
     ("seed=.inf", "seed: inf: Input should be a finite number. Correct this field."),

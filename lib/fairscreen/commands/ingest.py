@@ -10,6 +10,7 @@ from fairscreen.errors import InputError
 _EPILOG = """\
 examples:
   fairscreen ingest acs csv_pwy.zip csv_pvt.zip    Census person files, as downloaded
+                                                   (1-year or 5-year, of states or csv_pus.zip)
   fairscreen ingest ssa names.zip                  SSA baby names
   fairscreen ingest psid J123456.zip               a PSID packaged extract, any set-up file
   fairscreen ingest psid J1.zip J2.zip             two extracts of one study, joined by person
@@ -24,7 +25,9 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )  # fmt: skip
     parser.add_argument("kind", choices=["acs", "psid", "ssa", "surnames"])
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or bundled:NAME")
-    parser.add_argument("--vintage", type=int, help="acs: survey year, where SERIALNO lacks it")
+    parser.add_argument(
+        "--vintage", type=int, help="acs: (last) survey year, where SERIALNO lacks it"
+    )
     parser.add_argument(
         "--crosswalk", metavar="YAML", help="psid: variables by wave (conf/psid_crosswalk.yml)"
     )

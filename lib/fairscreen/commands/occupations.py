@@ -25,6 +25,9 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--vintage", type=int, metavar="YEAR", help="ACS year; needed if several")
+    parser.add_argument(
+        "--period", type=int, choices=(1, 3, 5), help="years the ACS file pools; needed if several"
+    )
     parser.add_argument("--top", type=int, default=20, metavar="N", help="so many (20); 0 = all")
     parser.add_argument(
         "--by", choices=("people", "weight"), default="people", help="size (people)"
@@ -48,22 +51,24 @@ def run(args: argparse.Namespace) -> int:
     root = args.warehouse or "var/warehouse"
     require_folder(root)
     warehouse = Warehouse(get_session(), root)
-    ledger = warehouse.read("source_file").where("kind = 'acs'").select("vintage").distinct()
+    ledger = warehouse.read("source_file").where("kind = 'acs'").select("vintage", "period")
+    there = {(r["vintage"], r["period"] or 1) for r in ledger.distinct().collect()}
     try:
-        vintage = joint.choose_vintage((r["vintage"] for r in ledger.collect()), args.vintage)
+        survey = joint.choose_survey(there, args.vintage, args.period)
     except InputError as error:
-        where = error.where.replace("population.vintage", "--vintage")
+        where = error.where.replace("population.", "--")
         raise InputError(where, error.problem, error.remedy) from None
     found = selection.counts(
-        warehouse.read("acs_person"), vintage, esr=("1", "2"), ages=(args.age_min, args.age_max)
+        warehouse.read("acs_person"), survey, esr=("1", "2"), ages=(args.age_min, args.age_max)
     )
+    vintage = survey[0]
     which, pools = occupations.list_of(vintage), selection.shipped()
     ranked = jobs.ranked(found, args.by)[: args.top or None]
     rows = []
     for one in ranked:
         pool = jobs.content_of((one.code,), pools, which)
         rows.append(jobs.fact(one, which) | {"content": pool.key if pool else None})
-    result = {"vintage": vintage, "list": which, "occupations": rows}
+    result = {"vintage": vintage, "period": survey[1], "list": which, "occupations": rows}
     options.emit(result, _text(result), args.json)
     return 0
 

@@ -25,7 +25,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("paths", nargs="+", metavar="PATH", help="person zips, or bundled:NAME")
-    parser.add_argument("--vintage", type=int, help="survey year, where SERIALNO lacks it")
+    parser.add_argument("--vintage", type=int, help="(last) survey year, where SERIALNO lacks it")
     parser.add_argument("--official", metavar="CSV", help="the Bureau's verification file")
     options.add_json(parser)
     parser.set_defaults(run=run)
@@ -40,9 +40,10 @@ def run(args: argparse.Namespace) -> int:
     rows = acs_verify.verify(paths, vintage=args.vintage)
     result: dict[str, Any] = {"rows": [asdict(row) for row in rows]}
     text = _table(
-        ("vintage", "state", "characteristic", "estimate", "std_error", "moe90", "reason"),
-        [(r.vintage, r.state, r.characteristic, r.estimate, r.std_error, r.moe90, r.reason)
-         for r in rows],
+        ("vintage", "period", "state", "characteristic", "estimate", "std_error", "moe90",
+         "reason"),
+        [(r.vintage, r.period, r.state, r.characteristic, r.estimate, r.std_error, r.moe90,
+          r.reason) for r in rows],
     )  # fmt: skip
     if args.official:
         found = acs_verify.compare(rows, args.official)

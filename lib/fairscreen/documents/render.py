@@ -64,19 +64,10 @@ def documents(rendered: DataFrame) -> DataFrame:
 
 
 def contents(rendered: DataFrame) -> DataFrame:
-    """The rows of table `contents`; `rendered`: one applicant per content (`unstored`)."""
-    return rendered.select("content_key", sf.lit(MEDIA_TYPE_TEXT).alias("media_type"), "text")
-
-
-def unstored(applicants: DataFrame, documents: DataFrame, contents: DataFrame) -> DataFrame:
-    """One applicant for each content of `documents` that `contents` does not hold.
-
-    Keys are compared, never texts: at a million resumes the texts are gigabytes, and sorting
-    them costs more than rendering them.
-    """
-    shown = documents.groupBy("content_key").agg(sf.min("applicant_id").alias("applicant_id"))
-    new = shown.join(contents.select("content_key"), "content_key", "left_anti")
-    return applicants.join(new.select("applicant_id"), "applicant_id", "left_semi")
+    """The rows of table `contents`, one per content key."""
+    return rendered.select(
+        "content_key", sf.lit(MEDIA_TYPE_TEXT).alias("media_type"), "text"
+    ).dropDuplicates(["content_key"])
 
 
 def _typed() -> list[Column]:

@@ -14,36 +14,73 @@ from pyspark.sql import functions as sf
 from fairscreen.errors import InputError
 from fairscreen.population.geography import STATES
 from fairscreen.settings.population import Population
+from fairscreen.sources.acs_layout import survey_name
 
 #: Why a surveyed person of one of the jobs is not an applicant, in the order of checking.
 REASONS = ("not_employed", "age", "race", "below_high_school", "state_outside")
 
 
+Survey = tuple[int, int]  # vintage (the last year) and period (years of data)
+
+
+def survey_of(acs: DataFrame, population: Population) -> Survey:
+    """The ACS survey in use; InputError as `choose_survey`."""
+    rows = acs.select("vintage", _period(acs).alias("period")).distinct().collect()
+    there = ((int(row["vintage"]), int(row["period"])) for row in rows)
+    return choose_survey(there, population.vintage, population.period)
+
+
 def vintage_of(acs: DataFrame, population: Population) -> int:
-    """The ACS year in use; InputError as `choose_vintage`."""
-    found = {int(row["vintage"]) for row in acs.select("vintage").distinct().collect()}
-    return choose_vintage(found, population.vintage)
+    """The ACS year in use (the last one of a 5-year file). InputError as `choose_survey`."""
+    return survey_of(acs, population)[0]
 
 
-def choose_vintage(there: Iterable[int], wanted: int | None) -> int:
-    """The ACS year in use; InputError where it is absent, or several are there and none chosen."""
+def choose_survey(there: Iterable[Survey], vintage: int | None, period: int | None) -> Survey:
+    """The survey in use; InputError where it is absent, or several are there and none chosen."""
     found = sorted(set(there))
-    listed = ", ".join(str(v) for v in found)
+    years = sorted({year for year, _ in found})
+    listed = ", ".join(str(v) for v in years)
     if not found:
         raise InputError("acs_person", "holds no people", "Run `fairscreen ingest` first.")
-    if wanted is not None and wanted not in found:
+    if vintage is not None and vintage not in years:
         raise InputError(
             "population.vintage",
-            f"{wanted} is not in the warehouse, which holds {listed}",
+            f"{vintage} is not in the warehouse, which holds {listed}",
             "Ingest a file of that year, or choose one of those.",
         )
-    if wanted is None and len(found) > 1:
+    fitting = [s for s in found if vintage in (None, s[0])]
+    chosen = [s for s in fitting if period in (None, s[1])]
+    if not chosen:
+        raise InputError(
+            "population.period",
+            f"{period} is not in the warehouse, which holds "
+            + ", ".join(survey_name(*s) for s in fitting),
+            "Ingest such a file, or choose one of those.",
+        )
+    if len({year for year, _ in chosen}) > 1:
         raise InputError(
             "population.vintage",
             f"is not set and the warehouse holds several ACS years: {listed}",
             "Set it to one of them.",
         )
-    return found[0] if wanted is None else wanted
+    if len(chosen) > 1:
+        raise InputError(
+            "population.period",
+            "is not set and the warehouse holds several ACS files of one year: "
+            + ", ".join(f"{year} ({years}-year)" for year, years in chosen),
+            f"Set it to {' or '.join(str(years) for _, years in chosen)}.",
+        )
+    return chosen[0]
+
+
+def _within(acs: DataFrame, survey: Survey) -> Column:
+    return (sf.col("vintage") == survey[0]) & (_period(acs) == survey[1])
+
+
+def _period(acs: DataFrame) -> Column:
+    """Rows written before the column existed are of 1 year."""
+    known = sf.col("period") if "period" in acs.columns else sf.lit(None)
+    return sf.coalesce(known, sf.lit(1))
 
 
 def occupations(population: Population) -> dict[str, tuple[str, ...]]:
@@ -65,16 +102,16 @@ def occupations(population: Population) -> dict[str, tuple[str, ...]]:
 
 
 def surveyed(acs: DataFrame, population: Population) -> DataFrame:
-    """Everybody of the configured jobs in one vintage, with `reason` null for who is in.
+    """Everybody of the configured jobs in one survey, with `reason` null for who is in.
 
     One row per person: person_key ("SERIALNO|SPORDER"), vintage, serialno, sporder, job, gender,
     race, age, state, edu_level, pwgtp, reason. `race` and `edu_level` are null where the config
     maps no value to the person's code; such people carry a reason.
     """
-    year = vintage_of(acs, population)
+    survey = survey_of(acs, population)
     jobs = occupations(population)
     flat = [code for codes in jobs.values() for code in codes]
-    people = acs.where((sf.col("vintage") == year) & sf.col("occp").isin(flat))
+    people = acs.where(_within(acs, survey) & sf.col("occp").isin(flat))
     race = _mapped("rac1p", population.races)
     level = _mapped("schl", population.education)
     outside = {
@@ -101,11 +138,11 @@ def surveyed(acs: DataFrame, population: Population) -> DataFrame:
 
 
 def occupation_counts(
-    acs: DataFrame, vintage: int, *, esr: Sequence[str], ages: tuple[int, int]
+    acs: DataFrame, vintage: int, *, period: int = 1, esr: Sequence[str], ages: tuple[int, int]
 ) -> DataFrame:
     """Everybody employed of these ages, by occupation: occp, people, weighted (sum PWGTP)."""
     employed = sf.col("esr").isin(list(esr)) & sf.col("age").between(*ages)
-    people = acs.where((sf.col("vintage") == vintage) & employed & sf.col("occp").isNotNull())
+    people = acs.where(_within(acs, (vintage, period)) & employed & sf.col("occp").isNotNull())
     return people.groupBy("occp").agg(
         sf.count(sf.lit(1)).alias("people"), sf.sum("pwgtp").cast("bigint").alias("weighted")
     )

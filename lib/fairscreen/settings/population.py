@@ -81,7 +81,8 @@ class Population(Settings):
     mode: Literal["balanced", "draws", "surveyed"]
     n_per_job: int = Field(ge=1)  # balanced and draws; `surveyed` takes every surveyed person
     balance: tuple[Attribute, ...]
-    vintage: int | None  # ACS year; null = the only one in the warehouse
+    vintage: int | None  # ACS year, the last one of a 5-year file; null = the only one there
+    period: Literal[1, 3, 5] | None  # years of data the ACS file pools; null = the only one there
     age_min: int = Field(ge=16, le=99)
     age_max: int = Field(ge=16, le=99)
     esr: tuple[str, ...]

@@ -9,14 +9,17 @@ from fairscreen.sources import archive
 from fairscreen.sources.acs_layout import (
     CODES,
     INT32,
+    NO_PUMA,
     NUMBERS,
+    PUMA_PAIR,
     RANGES,
     REPLICATES,
     Code,
     serial_year,
 )
 from fairscreen.sources.acs_lines import MAX_LINE, OFFICIAL, fields, too_long
-from fairscreen.sources.acs_reader import Member, year_fits
+from fairscreen.sources.acs_member import Member
+from fairscreen.sources.acs_reader import year_fits
 
 _REWRITTEN = (
     "A spreadsheet has rewritten this file. Give the zip as the Census Bureau ships it, "
@@ -59,6 +62,13 @@ def _line(member: Member, raw: bytes, number: int) -> InputError | None:
         return InputError(where, problem, "Repair or remove the line, or download the file again.")
     values = dict(zip(member.columns, row, strict=True))
     names = member.names()
+    if member.has_puma_pair:
+        old, new = (values[c] for c in PUMA_PAIR)
+        if (old in NO_PUMA) == (new in NO_PUMA):
+            both = f"'{old[:40]}' and PUMA20 '{new[:40]}'"
+            problem = f"holds {both}; exactly one of the two must be {NO_PUMA[0]}"
+            return InputError(f"{where}, column PUMA10", problem, OFFICIAL)
+        values["PUMA"] = new if old in NO_PUMA else old
     for code in CODES:
         if (name := names.get(code.field)) and not code.accepts(values[name]):
             return _bad_code(f"{where}, column {name}", code, values[name])

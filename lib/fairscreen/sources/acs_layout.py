@@ -23,6 +23,7 @@ INT32 = (-(2**31), 2**31 - 1)
 SCHEMA = pa.schema(
     [
         pa.field("vintage", pa.int32()),
+        pa.field("period", pa.int32()),
         pa.field("serialno", pa.string()),
         pa.field("sporder", pa.string()),
         pa.field("state", pa.string()),
@@ -90,6 +91,13 @@ CODES = (
     _digits("occp", "OCCP", n=4),
     _digits("relationship", "RELP", "RELSHIPP", n=2, required=False),
 )
+# The 5-year file of 2018 to 2022 has these two in place of PUMA: areas of 2010 for its years to
+# 2021, of 2020 for 2022. The one that does not apply holds a code of NO_PUMA. Later files have one
+# column again, all in areas of 2020.
+PUMA_PAIR = ("PUMA10", "PUMA20")
+NO_PUMA = ("-0009", "-9")
+# Files pooled over a change of the occupation codes, to the 5-year file of 2011 to 2015.
+SPLIT_OCCUPATIONS = ("OCCP02", "OCCP10", "OCCP12")
 KEY_FIELDS = ("serialno", "sporder", "state")
 NUMBERS = {"age": "AGEP", "pwgtp": "PWGTP"}
 # Least and greatest value. Only replicate weights may be negative; ages end at 99 in the files.
@@ -102,6 +110,11 @@ def serial_year(serialno: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
+def survey_name(vintage: int, period: int) -> str:
+    """How notes and errors call a survey: `2022`, or `2022 (5-year)`."""
+    return str(vintage) if period == 1 else f"{vintage} ({period}-year)"
+
+
 def person_keys(serialno: pa.Array, sporder: pa.Array) -> NDArray[np.int64]:
     """(SERIALNO, SPORDER) as one integer, without loss: kind, up to 13 digits, two digits."""
     digits = pc.replace_substring_regex(serialno, "HU|GQ", "").cast(pa.int64())
@@ -112,6 +125,13 @@ def person_keys(serialno: pa.Array, sporder: pa.Array) -> NDArray[np.int64]:
     packed = pc.add(pc.multiply(kind, 10**13), digits)
     keys = pc.add(pc.multiply(packed, 100), sporder.cast(pa.int64()))
     return np.asarray(keys.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+#: `person_keys` of a row of table acs_person.
+KEY_SQL = """
+    (CASE substr(serialno, 5, 2) WHEN 'HU' THEN 1 WHEN 'GQ' THEN 2 ELSE 0 END * 10000000000000
+     + CAST(regexp_replace(serialno, 'HU|GQ', '') AS BIGINT)) * 100 + CAST(sporder AS BIGINT)
+"""
 
 
 def person_name(key: int) -> str:

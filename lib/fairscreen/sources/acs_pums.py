@@ -1,7 +1,9 @@
 """ACS PUMS person files into table `acs_person`: all given files or nothing.
 
-The driver reads every member once (hash, people, states) and settles what is new and whether
-anybody would be counted twice; Spark then reads the members in parallel into one transaction.
+The driver takes one cheap pass over every member (hash, people, states, years) and settles what is
+new and whether anybody would be counted twice; Spark then parses and checks the members in
+parallel, into one transaction. A member is read by one task: four members (the national 5-year
+file) keep four cores busy, a single large one keeps one.
 """
 
 from __future__ import annotations
@@ -13,11 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import functions as sf
+from pyspark.sql.types import StructType
 
 from fairscreen.errors import InputError, from_worker
 from fairscreen.progress import say
 from fairscreen.sources import ledger
-from fairscreen.sources.acs_layout import person_keys
+from fairscreen.sources.acs_layout import KEY_SQL, SCHEMA, survey_name
 from fairscreen.sources.acs_reader import Member, batches, inspect
 from fairscreen.sources.acs_survey import Survey, SurveyFile, survey_files
 from fairscreen.sources.result import IngestResult
@@ -37,9 +41,10 @@ def ingest_acs(
 ) -> IngestResult:
     """Append the people of all given zips to `acs_person` in one transaction.
 
-    Content that is there already is skipped and named; several vintages stay apart by column
-    `vintage`. `vintage` overrides the year that SERIALNO begins with. `survey`: what
-    `survey_files` gave for these paths, where the caller has it already.
+    Content that is there already is skipped and named; several vintages stay apart by the columns
+    `vintage` and `period` (years of data: 1, or 5 of a 5-year file). `vintage` overrides the year
+    that SERIALNO begins with. `survey`: what `survey_files` gave for these paths, where the caller
+    has it already.
     Raises InputError, with nothing written, for any bad file and for a person who is in two of
     the files given. People who are in the warehouse through an earlier file (a state's file after
     the national one) are kept a second time, apart by `source_sha256`, and that is said.
@@ -50,7 +55,7 @@ def ingest_acs(
     new = [f for f in files if f.scan.sha256 not in held | sources]
     again = []
     for file in new:
-        shared = states.get(file.member.vintage, set()) & file.scan.states
+        shared = states.get(file.member.survey, set()) & file.scan.states
         if shared and (people := _people_in_table(warehouse, file, shared)):
             again.append(
                 f"{file.member.label}: {people:,} of its people are in the warehouse through "
@@ -79,10 +84,12 @@ def _notes(
     for file in skipped:
         where = "was given twice" if file in twice else "is in the warehouse already"
         yield f"{file.member.label} {where} (same content): nothing to do."
-    vintages = sorted({f.member.vintage for f in new})
-    if len(vintages) > 1:
-        years = " and ".join(str(v) for v in vintages)
-        yield f"The files are of {years}; they are kept apart by column vintage."
+    surveys = sorted({f.member.survey for f in new})
+    if len(surveys) > 1:
+        years = " and ".join(survey_name(*s) for s in surveys)
+        both = any(period > 1 for _, period in surveys)
+        by = "columns vintage and period" if both else "column vintage"
+        yield f"The files are of {years}; they are kept apart by {by}."
     for file in new:
         if not file.member.has_replicate_weights:
             yield (
@@ -98,6 +105,7 @@ def _entry(file: SurveyFile) -> ledger.Entry:
         file=Path(file.member.path).name,
         member=file.member.member,
         vintage=file.member.vintage,
+        period=file.member.period,
         row_count=file.scan.rows,
         has_replicate_weights=file.member.has_replicate_weights,
     )
@@ -105,8 +113,8 @@ def _entry(file: SurveyFile) -> ledger.Entry:
 
 def _in_table(
     warehouse: Warehouse, files: Sequence[SurveyFile]
-) -> tuple[dict[int, set[str]], set[str]]:
-    """States per vintage of `files`, and which of their contents, the table holds."""
+) -> tuple[dict[tuple[int, int], set[str]], set[str]]:
+    """States per survey (vintage, period), and which contents of `files`, the table holds."""
     if not warehouse.exists(TABLE):
         return {}, set()
     table = warehouse.read(TABLE)
@@ -115,35 +123,38 @@ def _in_table(
         table["vintage"].isin(vintages)
         | table["source_sha256"].isin([f.scan.sha256 for f in files])
     )
-    found = rows.select("vintage", "state", "source_sha256").distinct().collect()
-    states: dict[int, set[str]] = {}
+    found = rows.select("vintage", "period", "state", "source_sha256").distinct().collect()
+    states: dict[tuple[int, int], set[str]] = {}
     for row in found:
-        states.setdefault(row["vintage"], set()).add(row["state"])
+        states.setdefault((row["vintage"], row["period"] or 1), set()).add(row["state"])
     return states, {row["source_sha256"] for row in found}
 
 
 def _people_in_table(warehouse: Warehouse, file: SurveyFile, states: set[str]) -> int:
-    """How many people of the file the table holds: collected is one survey, at most."""
+    """How many people of the file the table holds: collected are keys, of one survey at most."""
     table = warehouse.read(TABLE)
-    there = table.where(
-        (table["vintage"] == file.member.vintage) & table["state"].isin(sorted(states))
-    )
-    people = there.select("serialno", "sporder").toArrow()
-    keys = [person_keys(b.column("serialno"), b.column("sporder")) for b in people.to_batches()]
-    return int(np.intersect1d(file.scan.keys, np.concatenate(keys)).size)
+    vintage, period = file.member.survey
+    same = (table["vintage"] == vintage) & (sf.coalesce(table["period"], sf.lit(1)) == period)
+    there = table.where(same & table["state"].isin(sorted(states)))
+    people = there.select(sf.expr(KEY_SQL).alias("key")).toArrow()
+    return int(np.intersect1d(file.scan.keys, people["key"].to_numpy()).size)
 
 
 def _append(warehouse: Warehouse, files: Sequence[SurveyFile]) -> None:
     spark = warehouse.spark
+    # A slot is a task and an output file. Half the shuffle's partitions, two per core in a session
+    # of ours: that is one per core, and the fewest files that keep all cores busy.
     shuffle = spark.conf.get("spark.sql.shuffle.partitions") or ""
-    slots = min(len(files), int(shuffle) if shuffle.isdigit() else 8)
+    slots = min(len(files), max(1, int(shuffle) // 2) if shuffle.isdigit() else 8)
     work = [
         (slot, file.scan.sha256, json.dumps(asdict(file.member)))
         for slot, file in _shared_out(files, slots)
     ]
     tasks = spark.createDataFrame(work, "slot INT, sha256 STRING, member STRING")
     tasks = tasks.repartitionById(slots, tasks["slot"])
-    rows = tasks.mapInArrow(_read_members, warehouse.schema(TABLE))
+    # By name: in an older table, columns that came later stand at the end.
+    order = warehouse.schema(TABLE)
+    rows = tasks.mapInArrow(_read_members, StructType([order[f.name] for f in SCHEMA]))
     name = ledger.transaction(warehouse, TABLE, KIND, [f.scan.sha256 for f in files])
     try:
         warehouse.append(TABLE, rows, transaction=name)

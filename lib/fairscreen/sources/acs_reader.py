@@ -1,17 +1,17 @@
 """Read ACS PUMS person files as the Census Bureau ships them, streamed from the zip.
 
-Arrow parses; it says little about what is wrong. So whatever Arrow or a check refuses is read a
-second time, slowly, by `acs_diagnose`, which finds the line and the column.
+`scan` is the cheap pass of the driver, `batches` the full parse with every check. Arrow parses;
+it says little about what is wrong. So whatever Arrow or a check refuses is read once more, slowly,
+by `acs_diagnose`, which finds the line and the column.
 """
 
 from __future__ import annotations
 
 import codecs
 import hashlib
-from collections import Counter
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -19,190 +19,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
-from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
-from fairscreen.sources import archive
+from fairscreen.sources import acs_keys, archive
+from fairscreen.sources.acs_keys import Scan, UnclearError
 from fairscreen.sources.acs_layout import (
     CODES,
     KEY_FIELDS,
+    NO_PUMA,
     NUMBERS,
+    PUMA_PAIR,
     RANGES,
     REPLICATES,
     SCHEMA,
     person_keys,
-    serial_year,
 )
-from fairscreen.sources.acs_lines import OFFICIAL, fields, next_line
+from fairscreen.sources.acs_member import Member, inspect
+
+__all__ = ["Member", "RefusedError", "Scan", "batches", "inspect", "scan", "year_fits"]
 
 _BLOCK = 4 << 20
-
-
-@dataclass(frozen=True)
-class Member:
-    """One person CSV inside a zip, as its header and first row show it.
-
-    columns        header in file order, upper case.
-    state_column   ST or STATE. relationship_column  RELP, RELSHIPP or None.
-    vintage        survey year. vintage_given  it was given, not read from SERIALNO.
-    size           uncompressed bytes.
-    """
-
-    path: str
-    member: str
-    columns: tuple[str, ...]
-    state_column: str
-    relationship_column: str | None
-    has_replicate_weights: bool
-    vintage: int
-    vintage_given: bool
-    size: int
-
-    @property
-    def label(self) -> str:
-        """FILE/MEMBER without folders, for results and notes."""
-        return f"{Path(self.path).name}/{self.member}"
-
-    @property
-    def where(self) -> str:
-        return f"{self.path}, {self.member}"
-
-    def names(self) -> dict[str, str]:
-        """Table field: header column, for the text columns that this file has."""
-        pairs = {c.field: next((n for n in c.names if n in self.columns), None) for c in CODES}
-        return {field: name for field, name in pairs.items() if name}
-
-
-@dataclass(frozen=True)
-class Scan:
-    """What one pass over a member's bytes gives.
-
-    sha256  of the uncompressed bytes. rows  people. states  FIPS codes.
-    keys    (rows,) int64, sorted: (SERIALNO, SPORDER) packed, see `person_keys`.
-    """
-
-    sha256: str
-    rows: int
-    states: frozenset[str]
-    keys: NDArray[np.int64]
+_HEAD = 1 << 18  # bytes that the cheap pass checks in full
 
 
 class RefusedError(Exception):
     """Arrow or a check refused the content; `acs_diagnose` finds out where."""
-
-
-def inspect(path: str | Path, *, vintage: int | None = None) -> list[Member]:
-    """The person CSVs of a zip, in name order; reads each one's header and first row only.
-
-    `vintage` overrides the survey year that SERIALNO begins with.
-    Raises InputError naming file, member, line or column.
-    """
-    file = Path(path).expanduser().absolute()
-    if file.is_dir():
-        raise InputError(str(file), "is a folder", "Give the zip files in it.")
-    if not file.exists():
-        raise InputError(str(file), "does not exist", "Check the path; give the Bureau's zip.")
-    with file.open("rb") as stream:
-        magic = stream.read(4)
-    if magic[:2] != b"PK":
-        raise InputError(str(file), "is not a zip", OFFICIAL)
-    damaged = "Download the file again."
-    found = []
-    with archive.opened(file, damaged) as bundle:
-        names = sorted(n for n in archive.members(bundle) if n.lower().endswith(".csv"))
-        if not names:
-            raise InputError(str(file), "holds no CSV file", OFFICIAL)
-        twice = [n for n, count in Counter(names).items() if count > 1]
-        if twice:
-            raise InputError(f"{file}, {twice[0]}", "is in the zip twice", OFFICIAL)
-        for name in names:
-            if bundle.getinfo(name).flag_bits & 1:
-                raise InputError(f"{file}, {name}", "is encrypted", OFFICIAL)
-            with archive.streamed(bundle, file, name, damaged) as stream:
-                size = bundle.getinfo(name).file_size
-                found.append(_inspect_member(str(file), name, stream, size, vintage))
-    return found
-
-
-def _inspect_member(
-    path: str, name: str, stream: IO[bytes], size: int, vintage: int | None
-) -> Member:
-    where = f"{path}, {name}"
-    header = next_line(stream, where, 1).removeprefix("\ufeff")
-    if not header.strip():
-        raise _no_header(where, stream)
-    columns = tuple(c.strip().upper() for c in fields(header, f"{where}, line 1"))
-    if len(columns) == 1:
-        other = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-        for mark, words in other.items():
-            if mark in header:
-                problem = f"the header is separated by {words}, not by commas"
-                raise InputError(f"{where}, line 1", problem, OFFICIAL)
-    _check_header(where, archive.basename(name), columns)
-    line, number = "", 1
-    while not line.strip():
-        number += 1
-        line = next_line(stream, where, number)
-        if not line:
-            problem = "holds a header and no people"
-            raise InputError(where, problem, "Give a complete person file.")
-    row = fields(line, f"{where}, line {number}")
-    serial = columns.index("SERIALNO")
-    serialno = row[serial] if serial < len(row) else ""
-    year = vintage or serial_year(serialno)
-    if year is None:
-        raise InputError(
-            f"{where}, line {number}, column SERIALNO",
-            f"'{serialno}' does not begin with the survey year",
-            "Give the year of the file with --vintage.",
-        )
-    return Member(
-        path=path,
-        member=name,
-        columns=columns,
-        state_column="ST" if "ST" in columns else "STATE",
-        relationship_column=next((c for c in ("RELP", "RELSHIPP") if c in columns), None),
-        has_replicate_weights=REPLICATES[0] in columns,
-        vintage=year,
-        vintage_given=vintage is not None,
-        size=size,
-    )
-
-
-def _no_header(where: str, stream: IO[bytes]) -> InputError:
-    """Line 1 holds nothing: because the file does, or because blank lines stand on top."""
-    number, line = 1, "\n"
-    while line and not line.strip():
-        number += 1
-        line = next_line(stream, where, number)
-    if not line:
-        return InputError(where, "is empty", OFFICIAL)
-    problem = f"is blank; the header must stand there, and the first text is in line {number}"
-    return InputError(f"{where}, line 1", problem, OFFICIAL)
-
-
-def _check_header(where: str, name: str, columns: Sequence[str]) -> None:
-    housing = name.lower().startswith("psam_h") or ("WGTP" in columns and "PWGTP" not in columns)
-    if housing:
-        problem = "this is a housing file; people are in the person file"
-        raise InputError(where, problem, OFFICIAL)
-    twice = [c for c, count in Counter(columns).items() if count > 1]
-    if twice:
-        problem = "the header names this column twice"
-        raise InputError(f"{where}, line 1, column {twice[0] or '(no name)'}", problem, OFFICIAL)
-    needed = [c.names for c in CODES if c.required] + [(n,) for n in NUMBERS.values()]
-    for names in needed:
-        if not set(names) & set(columns):
-            wanted = " or ".join(names)
-            raise InputError(where, f"column {wanted} is missing", OFFICIAL)
-        if len(set(names) & set(columns)) > 1:
-            problem = f"columns {' and '.join(names)} are both there; only one can be the state"
-            raise InputError(where, problem, OFFICIAL)
-    present = [c for c in REPLICATES if c in columns]
-    if present and len(present) < len(REPLICATES):
-        missing = next(c for c in REPLICATES if c not in columns)
-        problem = f"has {len(present)} of the 80 replicate weights; {missing} is missing"
-        raise InputError(where, problem, "Give all 80 or none of them.")
 
 
 class _Tee:
@@ -235,23 +76,43 @@ class _Tee:
 
 
 def scan(member: Member) -> Scan:
-    """One pass over the bytes: hash, encoding, checksum, people and states.
+    """One pass over the bytes: hash, the zip's checksum, people, states, survey years.
 
-    All columns are parsed, so that a fault anywhere is found here, before Spark starts: a task
-    that fails fills the user's screen with stack traces whatever the error says.
+    Of a plain file only the columns of the keys are looked at, and the first lines in full: what
+    a spreadsheet or a wrong file spoils shows there, before Spark starts. The rest of the checks
+    is left to `batches`. A file that is not plain (quotes, an unusual key) is parsed whole here.
+    Raises InputError naming file, member, line and column.
     """
     names = member.names()
-    rows, states, keys = 0, set[str](), []
-    with _diagnosed(member), _stream(member) as stream:
+    columns = [member.columns.index(names[f]) for f in KEY_FIELDS]
+    with _diagnosed(member):
+        try:
+            with _stream(member) as stream:
+                return acs_keys.read(stream, columns, lambda top: _check_top(member, top))
+        except UnclearError:
+            return _whole(member)
+
+
+def _check_top(member: Member, lines: bytes) -> None:
+    cut = lines.rfind(b"\n", 0, _HEAD) + 1 or len(lines)
+    for batch in _parsed(member, _Tee(io.BytesIO(lines[:cut])), _columns(member)):
+        _check_codes(member, batch)
+
+
+def _whole(member: Member) -> Scan:
+    names = member.names()
+    rows, states, years, keys = 0, set[str](), set[int](), []
+    with _stream(member) as stream:
         tee = _Tee(stream)
         for batch in _parsed(member, tee, _columns(member)):
             _check_codes(member, batch)
             serial, order, state = (batch.column(names[f]) for f in KEY_FIELDS)
             keys.append(person_keys(serial, order))
             states.update(pc.unique(state).to_pylist())
+            years.update(_years(serial))
             rows += batch.num_rows
         sha = tee.finish()
-    return Scan(sha, rows, frozenset(states), np.sort(np.concatenate(keys)))
+    return Scan(sha, rows, frozenset(states), frozenset(years), np.sort(np.concatenate(keys)))
 
 
 def batches(
@@ -260,18 +121,26 @@ def batches(
     """The people of a member as record batches with the columns of table acs_person.
 
     `sha256` of the member where `scan` already gave it; else one more pass over the bytes.
-    Raises InputError naming file, member, line and column.
+    Raises InputError naming file, member, line and column; also where the bytes are no longer
+    those of `sha256`.
     """
     digest = sha256 or scan(member).sha256
     with _diagnosed(member), _stream(member) as stream:
-        for batch in _parsed(member, _Tee(stream), _columns(member), batch_bytes):
+        tee = _Tee(stream)
+        for batch in _parsed(member, tee, _columns(member), batch_bytes):
             _check_codes(member, batch)
-            yield _as_table(member, batch, member.names(), digest)
+            if not all(year_fits(member, year) for year in _years(batch.column("SERIALNO"))):
+                raise RefusedError("SERIALNO")
+            yield _as_table(member, batch, digest)
+        if tee.finish() != digest:
+            raise InputError(member.where, "changed while it was read", "Run the command again.")
 
 
 def _columns(member: Member) -> list[str]:
     replicates = REPLICATES if member.has_replicate_weights else ()
-    return [*member.names().values(), *NUMBERS.values(), *replicates]
+    names = [n for n in member.names().values() if n in member.columns]
+    pair = PUMA_PAIR if member.has_puma_pair else ()
+    return [*names, *pair, *NUMBERS.values(), *replicates]
 
 
 @contextmanager
@@ -313,7 +182,16 @@ def _parsed(
     )
     for batch in reader:
         if batch.num_rows:
-            yield batch
+            yield _one_puma(batch) if member.has_puma_pair else batch
+
+
+def _one_puma(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Column PUMA from PUMA10 and PUMA20, of which exactly one applies to each person."""
+    old, new = (batch.column(c) for c in PUMA_PAIR)
+    none = [pc.is_in(c, value_set=pa.array(NO_PUMA)) for c in (old, new)]
+    if pc.all(pc.xor(*none)).as_py() is False:
+        raise RefusedError(PUMA_PAIR[0])
+    return batch.append_column("PUMA", pc.if_else(none[0], new, old))
 
 
 def _check_codes(member: Member, batch: pa.RecordBatch) -> None:
@@ -334,25 +212,26 @@ def _check_codes(member: Member, batch: pa.RecordBatch) -> None:
             found = pc.min_max(batch.column(name)).as_py()
             if found["min"] < least or found["max"] > most:
                 raise RefusedError(name)
-    serial = batch.column("SERIALNO")
+
+
+def _years(serial: pa.Array) -> list[int]:
+    """Survey years that the serial numbers begin with; those of 7 digits have none."""
     dated = serial.filter(pc.greater(pc.utf8_length(serial), 7))
-    for year in pc.unique(pc.utf8_slice_codeunits(dated, 0, 4)).to_pylist():
-        if not year_fits(member, int(year)):
-            raise RefusedError("SERIALNO")
+    return [int(y) for y in pc.unique(pc.utf8_slice_codeunits(dated, 0, 4)).to_pylist()]
 
 
 def year_fits(member: Member, year: int) -> bool:
-    """Whether a row of this year belongs: pooled files only where the vintage was given."""
-    return member.vintage - (4 if member.vintage_given else 0) <= year <= member.vintage
+    """Whether a person of this survey year belongs to the file's years."""
+    pooled = 5 if member.vintage_given else member.period
+    return member.vintage - pooled < year <= member.vintage
 
 
-def _as_table(
-    member: Member, batch: pa.RecordBatch, names: dict[str, str], sha256: str
-) -> pa.RecordBatch:
+def _as_table(member: Member, batch: pa.RecordBatch, sha256: str) -> pa.RecordBatch:
     n = batch.num_rows
-    values: dict[str, pa.Array] = {f: batch.column(name) for f, name in names.items()}
+    values: dict[str, pa.Array] = {f: batch.column(name) for f, name in member.names().items()}
     values |= {f: batch.column(name) for f, name in NUMBERS.items()}
     values["vintage"] = pa.repeat(pa.scalar(member.vintage, pa.int32()), n)
+    values["period"] = pa.repeat(pa.scalar(member.period, pa.int32()), n)
     values["source_sha256"] = pa.repeat(sha256, n)
     if member.has_replicate_weights:
         grid = np.column_stack([batch.column(c).to_numpy() for c in REPLICATES])

@@ -1,7 +1,7 @@
 """Weighted totals of PUMS person files with design-based errors, as the Bureau verifies them.
 
-The Census Bureau publishes, for every vintage, the totals and standard errors that a user must
-get from the files ("PUMS estimates for user verification"). `verify` computes them from zips,
+The Census Bureau publishes, for every 1-year and 5-year file, the totals and standard errors that
+a user must get from it ("PUMS estimates for user verification"). `verify` computes them from zips,
 `compare` holds them against the published file. No Spark; memory does not grow with the files.
 """
 
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
 from fairscreen.population.survey import REPLICATES, successive_difference_error
+from fairscreen.sources.acs_layout import survey_name
 from fairscreen.sources.acs_reader import batches
 from fairscreen.sources.acs_survey import SurveyFile, survey_files
 
@@ -37,11 +38,13 @@ Totals = NDArray[np.int64]
 class VerifyRow:
     """One weighted total. `state` is the FIPS code, or `all` for the sum of what was given.
 
+    period  years of data: 1, or 5 of a 5-year file, whose vintage is the last year.
     estimate, std_error, moe90 in people; null with a `reason` where they cannot be computed:
     `no_relationship_column`, `no_replicate_weights`.
     """
 
     vintage: int
+    period: int
     state: str
     characteristic: str
     estimate: int | None
@@ -56,6 +59,7 @@ class Comparison:
     """One published figure beside ours. `difference` is ours minus published."""
 
     vintage: int
+    period: int
     state: str
     characteristic: str
     figure: Literal["estimate", "std_error", "moe90"]
@@ -130,7 +134,7 @@ def _sums(masks: Mask, weights: Totals) -> Totals:
 
 @dataclass(frozen=True)
 class _Cell:
-    """Totals of one state in one vintage, over the files given; they add."""
+    """Totals of one state in one survey, over the files given; they add."""
 
     sums: Totals
     has_replicates: bool
@@ -145,7 +149,7 @@ class _Cell:
         )
 
 
-def _member_cells(file: SurveyFile) -> dict[tuple[int, str], _Cell]:
+def _member_cells(file: SurveyFile) -> dict[tuple[int, int, str], _Cell]:
     member = file.member
     sums: dict[str, Totals] = {}
     for batch in batches(member, sha256=file.scan.sha256):
@@ -156,48 +160,48 @@ def _member_cells(file: SurveyFile) -> dict[tuple[int, str], _Cell]:
             part = _sums(masks[:, here], weights[here])
             sums[fips] = sums[fips] + part if fips in sums else part
     return {
-        (member.vintage, fips): _Cell(s, member.has_replicate_weights, member.relationship_column)
+        (*member.survey, fips): _Cell(s, member.has_replicate_weights, member.relationship_column)
         for fips, s in sums.items()
     }
 
 
 def verify(paths: Sequence[str | Path], *, vintage: int | None = None) -> list[VerifyRow]:
-    """Totals per vintage, state and characteristic; with several states their sum, `all`, first.
+    """Totals per survey, state and characteristic; with several states their sum, `all`, first.
 
     Content given twice counts once. Raises InputError for bad files and for people given twice.
     """
     files, _ = survey_files(paths, vintage=vintage)
-    cells: dict[tuple[int, str], _Cell] = {}
+    cells: dict[tuple[int, int, str], _Cell] = {}
     with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
         for found in pool.map(_member_cells, files):
             for key, cell in found.items():
                 cells[key] = cells[key] + cell if key in cells else cell
     rows: list[VerifyRow] = []
-    for year in sorted({y for y, _ in cells}):
-        states = sorted(s for y, s in cells if y == year)
+    for survey in sorted({(year, period) for year, period, _ in cells}):
+        states = sorted(fips for *found, fips in cells if tuple(found) == survey)
         if len(states) > 1:
-            together = cells[year, states[0]]
+            together = cells[*survey, states[0]]
             for fips in states[1:]:
-                together = together + cells[year, fips]
-            rows += _rows(year, "all", together)
+                together = together + cells[*survey, fips]
+            rows += _rows(survey, "all", together)
         for fips in states:
-            rows += _rows(year, fips, cells[year, fips])
+            rows += _rows(survey, fips, cells[*survey, fips])
     return rows
 
 
-def _rows(year: int, state: str, cell: _Cell) -> Iterator[VerifyRow]:
+def _rows(survey: tuple[int, int], state: str, cell: _Cell) -> Iterator[VerifyRow]:
     errors = successive_difference_error(cell.sums[:, 0], cell.sums[:, 1:])
     for i, label in enumerate(characteristics(cell.relationship)):
         if i in _RELATIONSHIP and cell.relationship is None:
             reason = "no_relationship_column"
-            yield VerifyRow(year, state, label, None, None, None, "not_computable", reason)
+            yield VerifyRow(*survey, state, label, None, None, None, "not_computable", reason)
             continue
         estimate, error = int(cell.sums[i, 0]), float(errors[i])
         if cell.has_replicates:
-            yield VerifyRow(year, state, label, estimate, error, Z90 * error, "ok", None)
+            yield VerifyRow(*survey, state, label, estimate, error, Z90 * error, "ok", None)
         else:
             reason = "no_replicate_weights"
-            yield VerifyRow(year, state, label, estimate, None, None, "estimate_only", reason)
+            yield VerifyRow(*survey, state, label, estimate, None, None, "estimate_only", reason)
 
 
 def total(
@@ -221,8 +225,10 @@ _FIGURES: dict[str, Literal["estimate", "std_error", "moe90"]] = {
 
 
 def compare(rows: Sequence[VerifyRow], official_csv: str | Path) -> list[Comparison]:
-    """Every published figure of the states and vintage in `rows`, beside ours.
+    """Every published figure of the states and surveys in `rows`, beside ours.
 
+    Columns are named pums_est_24 in a 1-year file and pums_est_19_to_23 in a 5-year file; `se` and
+    `moe` likewise. "-" is the spreadsheet's 0.
     Published figures are whole numbers: estimates must be equal, errors equal when rounded.
     Our `all` is held against `US` only where it sums the 50 states and DC.
     Raises InputError where the file is not the Bureau's or has nothing in common with `rows`.
@@ -242,9 +248,9 @@ def compare(rows: Sequence[VerifyRow], official_csv: str | Path) -> list[Compari
         raise InputError(where, f"cannot be split into fields: {error}", remedy) from None
     header = [c.strip().lower() for c in lines[0]] if lines else []
     columns = {
-        i: (2000 + int(m.group(2)), _FIGURES[m.group(1)])
+        i: (_survey(m.group(2), m.group(3)), _FIGURES[m.group(1)])
         for i, c in enumerate(header)
-        if (m := re.fullmatch(r"pums_(est|se|moe)_(\d\d)", c))
+        if (m := re.fullmatch(r"pums_(est|se|moe)_(?:(\d\d)_to_)?(\d\d)", c))
     }
     for name in ("st", "characteristic"):
         if name not in header:
@@ -252,8 +258,9 @@ def compare(rows: Sequence[VerifyRow], official_csv: str | Path) -> list[Compari
     if not columns:
         raise InputError(where, "no column is named like pums_est_24", remedy)
     st, label = header.index("st"), header.index("characteristic")
-    ours = {(r.vintage, r.state, _plain(r.characteristic)): r for r in rows}
-    nation = {y for y in {r.vintage for r in rows} if _states(rows, y) == NATION}
+    ours = {(r.vintage, r.period, r.state, _plain(r.characteristic)): r for r in rows}
+    surveys = {(r.vintage, r.period) for r in rows}
+    nation = {s for s in surveys if _states(rows, s) == NATION}
     found = []
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(header):
@@ -263,20 +270,25 @@ def compare(rows: Sequence[VerifyRow], official_csv: str | Path) -> list[Compari
             raise InputError(f"{where}, line {number}", problem, remedy)
         code = line[st].strip().upper()
         state = "all" if code == "US" else code.zfill(2)
-        for i, (year, figure) in columns.items():
-            row = ours.get((year, state, _plain(line[label])))
-            if row is None or (state == "all" and year not in nation) or not line[i].strip():
+        for i, (survey, figure) in columns.items():
+            row = ours.get((*survey, state, _plain(line[label])))
+            if row is None or (state == "all" and survey not in nation) or not line[i].strip():
                 continue
             published = _number(line[i], f"{where}, line {number}, column {header[i]}", remedy)
             found.append(_compared(row, figure, published))
     if not found:
-        years = ", ".join(str(y) for y in sorted({r.vintage for r in rows}))
+        years = ", ".join(survey_name(*s) for s in sorted(surveys))
         raise InputError(where, f"holds none of the states given, for {years}", remedy)
     return found
 
 
-def _states(rows: Sequence[VerifyRow], year: int) -> int:
-    return len({r.state for r in rows if r.vintage == year} - {"all", "72"})
+def _survey(first: str | None, last: str) -> tuple[int, int]:
+    """Vintage and period of a column named ..._24 or ..._19_to_23."""
+    return 2000 + int(last), 1 if first is None else int(last) - int(first) + 1
+
+
+def _states(rows: Sequence[VerifyRow], survey: tuple[int, int]) -> int:
+    return len({r.state for r in rows if (r.vintage, r.period) == survey} - {"all", "72"})
 
 
 def _plain(label: str) -> str:
@@ -286,7 +298,7 @@ def _plain(label: str) -> str:
 
 def _number(text: str, where: str, remedy: str) -> float:
     try:
-        return float(text.replace(",", ""))
+        return 0.0 if text.strip() == "-" else float(text.replace(",", ""))
     except ValueError:
         raise InputError(where, f"'{text}' is not a number", remedy) from None
 
@@ -295,7 +307,7 @@ def _compared(
     row: VerifyRow, figure: Literal["estimate", "std_error", "moe90"], published: float
 ) -> Comparison:
     ours = getattr(row, figure)
-    key = (row.vintage, row.state, row.characteristic, figure)
+    key = (row.vintage, row.period, row.state, row.characteristic, figure)
     if ours is None:
         return Comparison(*key, None, published, None, "not_computable")
     near = abs(ours - published) <= 0.5

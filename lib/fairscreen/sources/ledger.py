@@ -26,6 +26,7 @@ class Entry:
     row_count: int
     member: str | None = None
     vintage: int | None = None
+    period: int | None = None
     has_replicate_weights: bool | None = None
     synthetic: bool = False
 

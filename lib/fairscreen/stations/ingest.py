@@ -22,7 +22,7 @@ class Bronze:
 
     sha256: dict[str, tuple[str, ...]]
     synthetic: tuple[str, ...]
-    vintages: tuple[int, ...]  # ACS years of the audit's files
+    surveys: tuple[tuple[int, int], ...]  # vintage and period of the audit's ACS files
     rows: int
     notes: tuple[str, ...]
 
@@ -32,8 +32,8 @@ def check(
 ) -> Survey | None:
     """What can be known of the files before Spark starts. Raises InputError as `ingest`.
 
-    ACS files are read whole, once: what that gives is for `ingest`. Of the others, which are
-    small, the archive and its headers.
+    ACS files get one cheap pass: what that gives is for `ingest`, whose workers check the rest. Of
+    the others, which are small, the archive and its headers.
     """
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
@@ -108,16 +108,19 @@ def run(warehouse: Warehouse, sources: Sources) -> Bronze:
         )
         done = f"{result.rows:,} rows" if result.files else "already there"
         say(f"ingest: {kind}: {done}")
-    ledger = warehouse.read("source_file").select("kind", "sha256", "synthetic", "vintage")
+    ledger = warehouse.read("source_file").select(
+        "kind", "sha256", "synthetic", "vintage", "period"
+    )
     entries = {(row["kind"], row["sha256"]): row for row in ledger.collect()}
     synthetic = {key for key, row in entries.items() if row["synthetic"]}
-    vintages = {entries["acs", s]["vintage"] for s in results["acs"].sha256}
+    files = [entries["acs", s] for s in results["acs"].sha256]
+    surveys = {(f["vintage"], f["period"] or 1) for f in files}
     return Bronze(
         sha256={kind: r.sha256 for kind, r in results.items()},
         synthetic=tuple(
             k for k, r in results.items() if any((k, s) in synthetic for s in r.sha256)
         ),
-        vintages=tuple(sorted(vintages)),
+        surveys=tuple(sorted(surveys)),
         rows=sum(r.rows for r in results.values()),
         notes=tuple(n for r in results.values() for n in r.notes),
     )

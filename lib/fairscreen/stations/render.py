@@ -15,12 +15,9 @@ def run(run: Run, applicants: StationResult) -> StationResult:
     cfg, warehouse = run.cfg, run.warehouse
 
     def work() -> dict[str, Any]:
-        applicants = warehouse.read("applicants").where(run.mine)
-        documents = render.documents(render.render(applicants, cfg))
-        warehouse.replace("documents", documents, where=run.mine)
-        written, stored = warehouse.read("documents").where(run.mine), warehouse.read("contents")
-        new = render.render(render.unstored(applicants, written, stored), cfg)
-        warehouse.insert_new("contents", render.contents(new), keys=["content_key"])
+        rendered = render.render(warehouse.read("applicants").where(run.mine), cfg)
+        warehouse.insert_new("contents", render.contents(rendered), keys=["content_key"])
+        warehouse.replace("documents", render.documents(rendered), where=run.mine)
         prompts = [
             {"content_key": key, "media_type": MEDIA_TYPE_TEXT, "text": text}
             for _, key, text in render.job_descriptions(cfg)

@@ -22,14 +22,15 @@ def concrete(cfg: Config, warehouse: Warehouse, bronze: Bronze) -> tuple[Config,
     Raises InputError where an occupation is unknown, not surveyed, or without content.
     """
     population = cfg.population
-    vintage = joint.choose_vintage(bronze.vintages, population.vintage)
+    survey = joint.choose_survey(bronze.surveys, population.vintage, population.period)
+    vintage = survey[0]
     picked = Chosen(dict(population.jobs))
     if wanted := population.select:
         acs = warehouse.read("acs_person").where(
             sf.col("source_sha256").isin(*bronze.sha256["acs"])
         )
         ages = (population.age_min, population.age_max)
-        counted = counts(acs, vintage, esr=population.esr, ages=ages)
+        counted = counts(acs, survey, esr=population.esr, ages=ages)
         known = (*shipped(), *_given(wanted, vintage))
         picked = jobs.select(counted, wanted, known, seed=cfg.seed, vintage=vintage)
     chosen = jobs.concrete(picked.jobs, vintage)
@@ -42,10 +43,11 @@ def concrete(cfg: Config, warehouse: Warehouse, bronze: Bronze) -> tuple[Config,
 
 
 def counts(
-    acs: DataFrame, vintage: int, *, esr: Sequence[str], ages: tuple[int, int]
+    acs: DataFrame, survey: joint.Survey, *, esr: Sequence[str], ages: tuple[int, int]
 ) -> list[Counted]:
-    """Occupations of one vintage among the employed of these ages, in no order."""
-    rows = joint.occupation_counts(acs, vintage, esr=esr, ages=ages).collect()
+    """Occupations of one survey among the employed of these ages, in no order."""
+    vintage, period = survey
+    rows = joint.occupation_counts(acs, vintage, period=period, esr=esr, ages=ages).collect()
     return [Counted(r["occp"], int(r["people"]), int(r["weighted"])) for r in rows]
 
 
