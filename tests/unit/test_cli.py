@@ -47,10 +47,25 @@ def test_an_output_folder_that_cannot_be_made(tmp_path: Path, capsys) -> None:
     ["verify-acs", ZIP],
     ["ingest", "acs", ZIP],
     ["sql", "x.sql"],
+    ["occupations"],
 ])  # fmt: skip
 def test_json_into_a_missing_folder_is_refused_before_the_work(argv, tmp_path, capsys) -> None:
     line = _refused([*argv, "--json", str(tmp_path / "no" / "x.json")], capsys)
     assert "is no file in a folder that can be written to" in line
+
+
+def test_occupations_are_refused_before_spark(tmp_path: Path, capsys) -> None:
+    line = _refused(["occupations", "--warehouse", str(tmp_path / "none")], capsys)
+    assert line.startswith(f"error: warehouse {tmp_path / 'none'}: is not there")
+    assert _refused(["occupations", "--top", "-1"], capsys) == (
+        "error: --top: -1 is below 0. Give a whole number; 0 lists all."
+    )
+    wrong = ["--set", "population.select={occupations: [Nurse]}", "--warehouse", str(tmp_path)]
+    line = _refused(["applicants", DEMO, *wrong], capsys)
+    assert line.startswith("error: population.select.occupations: 'Nurse' is no occupation of")
+    none = ["--set", "population.jobs={welders: {title: W, occp: ['8140']}}"]
+    line = _refused(["audit", DEMO, *none, "--warehouse", str(tmp_path)], capsys)
+    assert line.startswith("error: population.jobs.welders: has no content of its own.")
 
 
 def test_a_screeners_parameter_is_checked_first(tmp_path: Path, capsys) -> None:
@@ -62,7 +77,7 @@ def test_a_screeners_parameter_is_checked_first(tmp_path: Path, capsys) -> None:
 
 @pytest.mark.parametrize("command", [
     [], ["audit"], ["fetch"], ["ingest"], ["verify-acs"], ["applicants"], ["render"], ["score"],
-    ["estimate"], ["report"], ["analyze"], ["analyze", "paths"], ["sql"],
+    ["estimate"], ["report"], ["analyze"], ["analyze", "paths"], ["sql"], ["occupations"],
 ])  # fmt: skip
 def test_help_teaches_by_example(command, capsys) -> None:
     assert cli.main([*command, "--help"]) == 0

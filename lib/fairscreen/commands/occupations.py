@@ -43,13 +43,12 @@ def run(args: argparse.Namespace) -> int:
     options.check_json(args.json)
     if args.top < 0:
         raise InputError("--top", f"{args.top} is below 0", "Give a whole number; 0 lists all.")
+    root = options.existing_warehouse(args)
     from fairscreen.population import jobs, joint, occupations
     from fairscreen.session import get_session
     from fairscreen.stations import selection
-    from fairscreen.tables import Warehouse, require_folder
+    from fairscreen.tables import Warehouse
 
-    root = args.warehouse or "var/warehouse"
-    require_folder(root)
     warehouse = Warehouse(get_session(), root)
     ledger = warehouse.read("source_file").where("kind = 'acs'").select("vintage", "period")
     there = {(r["vintage"], r["period"] or 1) for r in ledger.distinct().collect()}
@@ -77,10 +76,10 @@ def _text(result: dict[str, object]) -> str:
     rows = result["occupations"]
     assert isinstance(rows, list)
     lines = [f"ACS {result['vintage']}, occupation codes of {result['list']}"]
-    lines.append(f"{'code':<6}{'people':>9}{'weighted':>12}  {'content':<26}title")
+    lines.append(f"{'code':<6}{'people':>9}{'weighted':>12}  {'content':<34}title")
     for row in rows:
         lines.append(
             f"{row['code']:<6}{row['people']:>9,}{row['weighted']:>12,}  "
-            f"{row['content'] or '-':<26}{row['title']}"
+            f"{row['content'] or '-':<34}{row['title']}"
         )
     return "\n".join(lines)

@@ -34,6 +34,18 @@ def add_warehouse(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def existing_warehouse(args: argparse.Namespace) -> str:
+    """The warehouse to read from; InputError where it is a folder that is not there."""
+    root = args.warehouse or "var/warehouse"
+    if "/" in root and "://" not in root and not Path(root).expanduser().is_dir():
+        raise InputError(
+            f"warehouse {root}",
+            "is not there (a relative path starts in the current folder)",
+            "Run `fairscreen audit` first, or give the right folder with --warehouse.",
+        )
+    return str(root)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON; - = stdout")
 

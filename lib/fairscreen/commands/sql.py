@@ -44,13 +44,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(args.file, "No such file", "Give the path of an SQL file.")
     if args.rows < 1:
         raise InputError("--rows", f"{args.rows} is below 1", "Give a whole number from 1.")
-    root = args.warehouse or "var/warehouse"
-    if "/" in root and "://" not in root and not Path(root).expanduser().is_dir():
-        raise InputError(
-            f"warehouse {root}",
-            "is not there (a relative path starts in the current folder)",
-            "Run `fairscreen audit` first, or give the right folder with --warehouse.",
-        )
+    root = options.existing_warehouse(args)
     from fairscreen import sql
     from fairscreen.session import get_session
     from fairscreen.tables import Warehouse
