@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +69,11 @@ def measure(sizes: Sequence[int], cores: int, folder: str) -> list[str]:
     for n in [sizes[0] // 10, *sizes]:  # the first one warms the JVM up and is not shown
         cfg = config.load(demo, [f"audit_id=rate{n}", f"population.n_per_job={n // 5}"])
         run = Run(cfg, warehouse)
-        fit_s, fitted = timed(lambda cfg=cfg: build.fit_generator(*source.values(), cfg))
+        fit_s, fitted = timed(partial(build.fit_generator, *source.values(), cfg))
         drawn = build.applicants(fitted.included, fitted.generator, cfg, fitted.vintage)
-        draw_s, _ = timed(lambda: warehouse.replace("applicants", drawn, where=run.mine))
+        draw_s, _ = timed(partial(warehouse.replace, "applicants", drawn, where=run.mine))
         plan = StationResult("applicants", f"rate{n}", draw_s, False, {})
-        render_s, result = timed(lambda: render.run(run, plan))
+        render_s, result = timed(partial(render.run, run, plan))
         if result.detail["rows"] != n:
             raise RuntimeError(f"{result.detail['rows']} documents of {n} applicants")
         if n < sizes[0]:
