@@ -9,5 +9,6 @@ CREATE TABLE IF NOT EXISTS waves (
   content_key STRING NOT NULL,
   prompt_key STRING NOT NULL,
   payload STRING COMMENT 'what else is sent, JSON; null = nothing',
-  planned_at TIMESTAMP NOT NULL
+  planned_at TIMESTAMP NOT NULL,
+  retry INT COMMENT 'how often the call had been asked again on request (--retry); null = 0'
 ) USING delta CLUSTER BY (wave_id) COMMENT 'Gold: planned calls';

@@ -12,7 +12,7 @@ import pytest
 from fairscreen import errors
 from fairscreen.scoring.ask import Asking, _worker, ask_shard
 from fairscreen.scoring.calls import Call, Reply
-from fairscreen.scoring.journal import ShardJournal, WaveJournal
+from fairscreen.scoring.journal import ShardJournal, WaveJournal, read_segment
 from fairscreen.scoring.wave import progress
 
 STAMP = {"model": "m", "model_version": "1", "wave_id": "w"}
@@ -62,6 +62,19 @@ def test_a_stop_file_ends_the_shard_after_its_group(tmp_path: Path) -> None:
     found = ask_shard(calls(10), screener, shard(tmp_path), segment_size=4, stamp=STAMP)
     assert (found.planned, found.asked, found.stopped) == (10, 4, True)
     assert shard(tmp_path).done() == {"k0", "k1", "k2", "k3"}
+
+
+def test_a_reply_may_bring_its_own_model_version(tmp_path: Path) -> None:
+    class Versions:
+        def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
+            yield "a", Reply("answered", "1", model_version="m-2026-11-01", p_yes=0.25)
+            yield "b", Reply("failed")
+
+    ask_shard([Call("a"), Call("b")], Versions(), shard(tmp_path), segment_size=4, stamp=STAMP)
+    (segment,) = WaveJournal(tmp_path, "w").segments()
+    found = {r["call_key"]: r for r in read_segment(segment) or ()}
+    assert {key: r["model_version"] for key, r in found.items()} == {"a": "m-2026-11-01", "b": "1"}
+    assert {key: r["p_yes"] for key, r in found.items()} == {"a": 0.25, "b": None}
 
 
 def batch(*rows: tuple[str, int, str | None]) -> pa.RecordBatch:

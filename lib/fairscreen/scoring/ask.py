@@ -55,9 +55,9 @@ def ask_shard(
 ) -> Counters:
     """Ask the calls of one shard that its journal lacks, `segment_size` at a time.
 
-    Every reply is written with `stamp` (model, model_version, wave_id). Where the screener
-    raises, what it answered before is written first. A `stop` file in the wave's folder ends the
-    shard between two groups.
+    Every reply is written with `stamp` (model, wave_id, and model_version where the reply brings
+    none). Where the screener raises, what it answered before is written first. A `stop` file in
+    the wave's folder ends the shard between two groups.
     """
     counters = Counters()
     done = segments.done()
@@ -73,7 +73,9 @@ def ask_shard(
         try:
             for key, reply in screener.ask(pending) if pending else ():
                 now = datetime.now(UTC).isoformat()
-                answered.append({"call_key": key, **asdict(reply), **stamp, "asked_at": now})
+                version = reply.model_version or stamp["model_version"]
+                record = {"call_key": key, **asdict(reply), **stamp, "model_version": version}
+                answered.append({**record, "asked_at": now})
         finally:
             segments.write(answered)
             counters.asked += len(answered)

@@ -30,7 +30,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a call brought: the columns of `replies` that the screener knows."""
+    """What a call brought: the columns of `replies` that the screener knows.
+
+    finish_reason   as the provider says it; `scoring.parse` knows which mean cut off or filtered
+    p_yes           P(yes) / (P(yes) + P(no)) of the answer's first token, 0 to 1
+    expected_score  mean score under the probabilities of the answer's tokens, in the prompt's units
+    model_version   as reported with this reply; None = the kind's `version`
+    provider_id     the provider's id of the request
+    """
 
     transport: Transport
     reply: str | None = None
@@ -41,6 +48,10 @@ class Reply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    p_yes: float | None = None
+    expected_score: float | None = None
+    model_version: str | None = None
+    provider_id: str | None = None
 
 
 class Screener(Protocol):
@@ -60,7 +71,7 @@ class Kind:
     identity  params -> what its answers depend on besides what is sent; JSON-able
     open      params -> a screener; runs in the worker, may be cached per process
     parser    name of the parser in `scoring.parse`
-    version   params -> the model version written to `replies`
+    version   params -> the model version written to `replies` where a reply brings none
     sends     "documents" (resume and job description) or "applicant" (structural features)
     """
 

@@ -1,7 +1,7 @@
 """A wave's journal to `replies`: one transaction, verified, and only then is the journal deleted.
 
-`replies` belong to no audit. Two audits that ask the same call at the same time may both commit
-it; readers take the first reply of a call (`scores.py`).
+`replies` belong to no audit. Every wave's replies are kept, so a call that two audits asked at the
+same time, or that was asked again on request, has several; `parse.settle` says which one is read.
 """
 
 from __future__ import annotations
@@ -22,30 +22,29 @@ from fairscreen.scoring.journal import WaveJournal, records, waves_left
 from fairscreen.scoring.plan import wave_prefix
 from fairscreen.tables import Warehouse
 
-_ROWS = pa.schema(
-    [
-        ("segment", pa.string()),
-        ("call_key", pa.string()),
-        ("model", pa.string()),
-        ("model_version", pa.string()),
-        ("transport", pa.string()),
-        ("reply", pa.string()),
-        ("finish_reason", pa.string()),
-        ("error", pa.string()),
-        ("attempts", pa.int32()),
-        ("latency_ms", pa.float64()),
-        ("tokens_in", pa.int64()),
-        ("tokens_out", pa.int64()),
-        ("cost_usd", pa.float64()),
-        ("asked_at", pa.timestamp("us", tz="UTC")),
-        ("wave_id", pa.string()),
-    ]
-)
-_DDL = (
-    "segment STRING, call_key STRING, model STRING, model_version STRING, transport STRING, "
-    "reply STRING, finish_reason STRING, error STRING, attempts INT, latency_ms DOUBLE, "
-    "tokens_in BIGINT, tokens_out BIGINT, cost_usd DOUBLE, asked_at TIMESTAMP, wave_id STRING"
-)
+# What the journal holds. An older journal, found after an update, lacks the last columns: null.
+_COLUMNS: dict[str, tuple[pa.DataType, str]] = {
+    "segment": (pa.string(), "STRING"),
+    "call_key": (pa.string(), "STRING"),
+    "model": (pa.string(), "STRING"),
+    "model_version": (pa.string(), "STRING"),
+    "transport": (pa.string(), "STRING"),
+    "reply": (pa.string(), "STRING"),
+    "finish_reason": (pa.string(), "STRING"),
+    "error": (pa.string(), "STRING"),
+    "attempts": (pa.int32(), "INT"),
+    "latency_ms": (pa.float64(), "DOUBLE"),
+    "tokens_in": (pa.int64(), "BIGINT"),
+    "tokens_out": (pa.int64(), "BIGINT"),
+    "cost_usd": (pa.float64(), "DOUBLE"),
+    "asked_at": (pa.timestamp("us", tz="UTC"), "TIMESTAMP"),
+    "wave_id": (pa.string(), "STRING"),
+    "p_yes": (pa.float64(), "DOUBLE"),
+    "expected_score": (pa.float64(), "DOUBLE"),
+    "provider_id": (pa.string(), "STRING"),
+}
+_ROWS = pa.schema([(name, arrow) for name, (arrow, _) in _COLUMNS.items()])
+_DDL = ", ".join(f"{name} {sql}" for name, (_, sql) in _COLUMNS.items())
 _BATCH = 1000
 
 
@@ -72,11 +71,11 @@ def commit(warehouse: Warehouse, journal: WaveJournal) -> Committed:
     # Segments that a worker wrote after its wave was committed need a transaction of their own:
     # under the wave's name Delta would drop them without a word.
     for transaction in (f"replies/{journal.wave_id}", f"replies/{journal.wave_id}/{late}"):
-        new = first_replies(rows).join(
-            warehouse.read("replies").select("call_key"), "call_key", "left_anti"
-        )
+        stored = _stored(warehouse, journal.wave_id)
+        new = first_replies(rows).join(stored, "call_key", "left_anti")
+        new = new.join(_retries(warehouse, journal.wave_id), "call_key", "left")
         warehouse.append("replies", new, transaction=transaction)
-        done, lacking = _verify(warehouse, rows)
+        done, lacking = _verify(_stored(warehouse, journal.wave_id), rows)
         if not lacking:
             journal.delete()
             return done
@@ -125,10 +124,19 @@ def first_replies(rows: DataFrame) -> DataFrame:
     return ranked.where("nth = 1").drop("nth", "segment")
 
 
-def _verify(warehouse: Warehouse, rows: DataFrame) -> tuple[Committed, int]:
+def _stored(warehouse: Warehouse, wave_id: str) -> DataFrame:
+    """call_key of the wave's replies that are in the table."""
+    return warehouse.read("replies").where(sf.col("wave_id") == wave_id).select("call_key")
+
+
+def _retries(warehouse: Warehouse, wave_id: str) -> DataFrame:
+    """call_key and retry, as the wave was planned: workers need not carry the number."""
+    return warehouse.read("waves").where(sf.col("wave_id") == wave_id).select("call_key", "retry")
+
+
+def _verify(stored: DataFrame, rows: DataFrame) -> tuple[Committed, int]:
     """Calls in the journal, and how many of them the table lacks."""
-    stored = warehouse.read("replies").select("call_key", sf.lit(1).alias("stored")).distinct()
-    found = first_replies(rows).join(stored, "call_key", "left")
+    found = first_replies(rows).join(stored.withColumn("stored", sf.lit(1)), "call_key", "left")
     counts = found.agg(
         sf.count("*").alias("calls"),
         sf.count("stored").alias("stored"),

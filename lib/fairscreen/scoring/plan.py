@@ -22,14 +22,22 @@ def new_wave_id(audit_id: str) -> str:
     return f"{wave_prefix(audit_id)}{datetime.now(UTC):%Y%m%dT%H%M%S}.{uuid.uuid4().hex}"
 
 
-def pending(requests: DataFrame, replies: DataFrame) -> DataFrame:
-    """One row per call that has no reply: call_key, model, content_key, prompt_key, payload.
+def pending(requests: DataFrame, replies: DataFrame, again: DataFrame | None = None) -> DataFrame:
+    """One row per call to ask: call_key, model, content_key, prompt_key, payload, retry.
 
-    Every reply is final here, failed ones too: asking those again is a wish of the user.
+    That is each call that has no reply, and each call in `again` that has no reply of that retry
+    yet (call_key and retry, 1 or more: asked for with --retry). Every reply is final otherwise,
+    failed ones too.
     """
     calls = requests.select("call_key", "model", "content_key", "prompt_key", "payload")
-    unanswered = calls.join(replies.select("call_key"), "call_key", "left_anti")
-    return unanswered.dropDuplicates(["call_key"])
+    calls = calls.dropDuplicates(["call_key"])
+    new = calls.join(replies.select("call_key"), "call_key", "left_anti")
+    new = new.withColumn("retry", sf.lit(0))
+    if again is None:
+        return new
+    since = replies.select("call_key", sf.coalesce("retry", sf.lit(0)).alias("retried"))
+    done = since.join(again, "call_key").where("retried >= retry").select("call_key")
+    return new.unionByName(calls.join(again, "call_key").join(done, "call_key", "left_anti"))
 
 
 def plan(calls: DataFrame, cfg: Config, model: str, wave_id: str) -> DataFrame:
@@ -57,6 +65,7 @@ def plan(calls: DataFrame, cfg: Config, model: str, wave_id: str) -> DataFrame:
             "prompt_key",
             "payload",
             sf.current_timestamp().alias("planned_at"),
+            "retry",
         )
     )
 
