@@ -109,6 +109,16 @@ def test_an_extract_with_earlier_waves(tmp_path: Path):
     )
 
 
+@pytest.mark.parametrize(
+    ("employment", "added"),
+    [(1, 2), (2, 2), (3, 1), (6, 1), (0, 2), (9, 2), (None, 2)],  # not known: like the other end
+)
+def test_employment_of_an_earlier_wave(tmp_path: Path, employment: int | None, added: int):
+    man = person(1, seq=(1, 0), rel=(10, 0), ER76961=5, **{**HISTORY, "ER34516": employment})
+    found = psid.read(package(tmp_path / "J1.zip", [man])).rows
+    assert found["years_worked"].to_pylist() == [5 + added]
+
+
 def test_a_wave_may_keep_the_numbers_of_the_psid(tmp_path: Path):
     waves = {
         year: wave.model_copy(update={"years_worked_carried_forward": False})

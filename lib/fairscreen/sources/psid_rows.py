@@ -132,7 +132,7 @@ def _statuses(data: dict[str, Array], crosswalk: Crosswalk) -> dict[int, Status]
     out = {}
     for year, early in crosswalk.earlier.items():
         place = _place(data[early.relation], data[early.sequence], crosswalk)
-        known = np.where(data[early.employment] > 0, data[early.employment], np.nan)
+        known = _answers(data[early.employment], crosswalk.missing.get("employment", ()))
         working = np.where(np.isnan(known), np.nan, np.isin(known, crosswalk.working))
         other = place.present & ~place.adults
         out[year] = Status(place.adults, other, place.absent, working)
