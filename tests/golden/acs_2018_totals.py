@@ -86,6 +86,8 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="make the table anew")
     args = parser.parse_args()
     paths = sorted(args.folder.glob("*csv_p*.zip"))
+    if not paths:
+        parser.error(f"no csv_p*.zip in {args.folder}")
     if args.write:
         found = {key: figure for path in paths for key, figure in recompute(path).items()}
         with TABLE.open("w", encoding="utf-8", newline="") as file:

@@ -29,11 +29,15 @@ class Fitted:
     """The generator of an audit, and what its fit stands on."""
 
     generator: Generator
-    vintage: int
+    survey: joint.Survey
     included: DataFrame  # people of joint.surveyed who are in
     left_out: pd.DataFrame  # job, reason, people, weighted
     experience_facts: dict[str, Any]
     smoothing_shift: dict[str, dict[str, float]]  # job: of states, of education levels
+
+    @property
+    def vintage(self) -> int:
+        return self.survey[0]
 
     def surveyed_people(self) -> dict[str, int]:
         """Surveyed people who are in, by job."""
@@ -49,7 +53,7 @@ def fit_generator(
     without names, too few PSID people, a race that the surname file lacks.
     """
     settings, domain = cfg.population, axes.from_settings(cfg.population)
-    vintage = joint.vintage_of(acs, settings)
+    survey = joint.survey_of(acs, settings)
     people = joint.surveyed(acs, settings)
     left_out = joint.exclusions(people).toArrow().to_pandas()
     joint.require_people(_counts(left_out), settings)
@@ -61,7 +65,7 @@ def fit_generator(
         job: gen.smoothing_shift(model, cells[cells["job"] == job], domain)
         for job, model in generator.jobs.items()
     }
-    return Fitted(generator, vintage, included, left_out, exp.facts, shift)
+    return Fitted(generator, survey, included, left_out, exp.facts, shift)
 
 
 def exclusions(fitted: Fitted, cfg: Config) -> DataFrame:
@@ -86,7 +90,8 @@ def notes_of(fitted: Fitted, cfg: Config) -> tuple[str, ...]:
 def facts(fitted: Fitted, cfg: Config) -> dict[str, Any]:
     """What the run's log keeps of the fit."""
     return {
-        "acs_vintage": fitted.vintage,
+        "acs_vintage": fitted.survey[0],
+        "acs_period": fitted.survey[1],
         "surveyed_people": fitted.surveyed_people(),
         "generator_prior_n": cfg.population.prior_n,
         "generator_smoothing_shift": fitted.smoothing_shift,

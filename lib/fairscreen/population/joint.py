@@ -30,11 +30,6 @@ def survey_of(acs: DataFrame, population: Population) -> Survey:
     return choose_survey(there, population.vintage, population.period)
 
 
-def vintage_of(acs: DataFrame, population: Population) -> int:
-    """The ACS year in use (the last one of a 5-year file). InputError as `choose_survey`."""
-    return survey_of(acs, population)[0]
-
-
 def choose_survey(there: Iterable[Survey], vintage: int | None, period: int | None) -> Survey:
     """The survey in use; InputError where it is absent, or several are there and none chosen."""
     found = sorted(set(there))
