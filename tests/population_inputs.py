@@ -39,6 +39,7 @@ def acs(every: int = 1) -> pd.DataFrame:
             "age": raw["AGEP"].astype(int),
             "sex": raw["SEX"],
             "rac1p": raw["RAC1P"],
+            "hisp": raw["HISP"],
             "schl": raw["SCHL"],
             "esr": raw["ESR"],
             "occp": raw["OCCP"],
@@ -99,6 +100,7 @@ def psid(n: int = 1500) -> pd.DataFrame:
             "state": rng.choice(["06", "36", "48", "17"], n),
             "years_worked": np.clip(np.rint(worked), 0, age - 18).astype(int),
             "weight": rng.uniform(0.5, 2, n),
+            "hispanic": rng.choice([True, False, None], n, p=[0.15, 0.8, 0.05]),
             "synthetic": True,
             "source_sha256": "test",
         }
@@ -113,12 +115,17 @@ def cells(cfg: config.Config, every: int = 1) -> pd.DataFrame:
         name: {code: key for key, codes in groups.items() for code in codes}
         for name, groups in (("rac1p", settings.races), ("schl", settings.education))
     }
+    race = rows["rac1p"].map(of["rac1p"])
+    if settings.hispanic == "own_group":
+        race = race.mask(rows["hisp"] != "01", "hispanic")
+    if settings.hispanic == "excluded":
+        race = race.mask(rows["hisp"] != "01")
     job = {code: key for key, j in settings.jobs.items() for code in j.occp}
     out = pd.DataFrame(
         {
             "job": rows["occp"].map(job),
             "gender": rows["sex"].map({"1": "male", "2": "female"}),
-            "race": rows["rac1p"].map(of["rac1p"]),
+            "race": race,
             "age": rows["age"],
             "state": rows["state"],
             "edu_level": rows["schl"].map(of["schl"]),
@@ -142,7 +149,7 @@ def generator(*overrides: str) -> tuple[config.Config, gen.Generator]:
     first = naming.first_names(
         ssa(), settings.first_names, years=(year - settings.age_max, year - settings.age_min)
     )
-    last = naming.surnames(surnames(), settings.races, threshold=settings.surname_threshold)
+    last = naming.surnames(surnames(), settings.race_labels, threshold=settings.surname_threshold)
     counted = cells(cfg, 5)
     exp = experience.fit(psid(), settings, axes, counted)
     return cfg, gen.fit(counted, cfg, axes, exp, first, last)

@@ -155,6 +155,33 @@ def people() -> dict[str, list[dict[str, Any]]]:
     return tables
 
 
+def typicality() -> dict[str, list[dict[str, Any]]]:
+    """The names of `people`: of Mary the gender group may flip, of O'Neil the surname group."""
+    first = [
+        {
+            "audit_id": AUDIT, "name": name, "births_female": female, "births_male": male,
+            "hidden_female": 8, "hidden_male": 8, "p_female": female / (female + male),
+            "p_female_low": female / (female + male + 8),
+            "p_female_high": (female + 8) / (female + male + 8), "mean_birth_year": 1950.0,
+            "cohort_shares": '{"mid": 1.0}', "gender_group": group, "cohort_group": "mid",
+            "gender_may_flip": name == "Mary", "cohort_may_flip": None, "gender_threshold": 0.75,
+            "cohort_threshold": 0.5, "cohorts": '{"mid": [1940, 1960]}', "first_birth_year": 1940,
+            "last_birth_year": 1960, "source_kind": "ssa_national", "source_sha256": "aa",
+        }
+        for name, female, male, group in (("Mary", 9, 1, "female"), ("John", 5, 995, "male"))
+    ]  # fmt: skip
+    last = [
+        {
+            "audit_id": AUDIT, "name": name, "bearers": 100, "p_white": None, "p_black": 0.1,
+            "p_asian_pacific": 0.1, "p_native": 0.0, "p_two_or_more": 0.0, "p_hispanic": 0.1,
+            "p_suppressed": 0.7, "surname_group": "neutral", "may_flip": name != "Smith",
+            "surname_threshold": 0.5, "source_kind": "census", "source_sha256": "bb",
+        }
+        for name in ("Smith", "<b>O'Neil</b>")
+    ]  # fmt: skip
+    return {"first_name_typicality": first, "surname_typicality": last}
+
+
 def _content(text: str) -> dict[str, Any]:
     return {"content_key": key(text), "media_type": "text/plain; charset=utf-8", "text": text}
 
@@ -174,7 +201,8 @@ def _add(
         "first_name_gender": gender, "first_name_cohort": "mid", "surname_race": "neutral",
         "first_name_p_female": 0.99 if gender == "female" else 0.01,
         "first_name_mean_year": 1950.0, "surname_p_white": None, "surname_p_black": 0.1,
-        "surname_p_asian_pacific": 0.1, "person_key": who, "survey_weight": None,
+        "surname_p_asian_pacific": 0.1, "surname_p_hispanic": 0.1, "person_key": who,
+        "survey_weight": None,
         "design_weight": Decimal("1"), "z_weight_gender": Decimal("1"),
         "z_weight_race": Decimal("1"), "mode": "balanced", "acs_vintage": 2024,
     })  # fmt: skip
@@ -205,7 +233,8 @@ def _add(
 
 
 def all_tables() -> dict[str, list[dict[str, Any]]]:
-    return people() | {"estimates": estimates(), "overlap": overlap(), "patterns": patterns()}
+    results = {"estimates": estimates(), "overlap": overlap(), "patterns": patterns()}
+    return people() | typicality() | results
 
 
 def fill(warehouse: Any) -> None:

@@ -41,8 +41,19 @@ class Config(Settings):
     estimation: Estimation
 
     @model_validator(mode="after")
+    def _cohorts_fit(self) -> Config:
+        config_checks.cohorts_reach(self.population.first_names.cohorts, self.birth_years)
+        return self
+
+    @property
+    def birth_years(self) -> tuple[int, int]:
+        """First and last birth year that an applicant can have."""
+        as_of = int(self.documents.as_of[:4])
+        return as_of - self.population.age_max, as_of - self.population.age_min
+
+    @model_validator(mode="after")
     def _contrasts_exist(self) -> Config:
-        known = {"gender": ("female", "male"), "race": tuple(self.population.races)}
+        known = {"gender": ("female", "male"), "race": self.population.race_labels}
         for name, c in self.estimation.contrasts.items():
             config_checks.contrast_values(name, c.attribute, (*c.x1, *c.x0), known)
         return self
@@ -59,9 +70,9 @@ class Config(Settings):
 
 def load(file: str | Path, overrides: Sequence[str] = ()) -> Config:
     """The config of an audit file with its layers; ConfigError names file and field."""
-    own = _read(Path(file))
+    own = _renamed(_read(Path(file)), str(file))
     for item in overrides:
-        own = _merge(own, _override(item))
+        own = _merge(own, _renamed(_override(item), f"--set {item}"))
     merged = _read(resources.path("conf", "base.yml"))
     if preset := own.get("preset"):
         merged = _merge(merged, _read(_preset(file, preset)))
@@ -81,6 +92,18 @@ def load(file: str | Path, overrides: Sequence[str] = ()) -> Config:
             given, problem = "", "is no setting"
             remedy = f"Settings here are: {', '.join(_siblings(first['loc']))}."
         raise ConfigError(f"{file}, {field}", f"{given}{problem}", remedy) from None
+
+
+def _renamed(layer: dict[str, Any], where: str) -> dict[str, Any]:
+    """A layer with today's names of settings that were called otherwise."""
+    sources = layer.get("sources")
+    if not isinstance(sources, dict) or "ssa" not in sources:
+        return layer
+    if "first_names" in sources:
+        problem = "is the older name of sources.first_names, and both are given"
+        raise ConfigError(f"{where}, sources.ssa", problem, "Remove it.")
+    rest = {key: value for key, value in sources.items() if key != "ssa"}
+    return {**layer, "sources": {**rest, "first_names": sources["ssa"]}}
 
 
 _FORMS = {

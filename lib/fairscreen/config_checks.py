@@ -14,7 +14,7 @@ TEXT_MEDIATORS = (
 )  # fmt: skip
 NUMBER_MEDIATORS = (
     "exp_year", "first_name_p_female", "first_name_mean_year",
-    "surname_p_white", "surname_p_black", "surname_p_asian_pacific",
+    "surname_p_white", "surname_p_black", "surname_p_asian_pacific", "surname_p_hispanic",
 )  # fmt: skip
 
 
@@ -64,6 +64,17 @@ def cohorts(given: Mapping[str, tuple[int, int]]) -> None:
         if high > 2100:
             raise ValueError(f"cohort {label} ends after 2100; correct its years")
         last = high
+
+
+def cohorts_reach(cohorts: Mapping[str, tuple[int, int]], years: tuple[int, int]) -> None:
+    """Some birth year of the applicants, first and last, is in a cohort."""
+    first, last = min(low for low, _ in cohorts.values()), max(high for _, high in cohorts.values())
+    if last < years[0] or first > years[1]:
+        raise ValueError(
+            f"applicants are born {years[0]} to {years[1]}, and the cohorts of population."
+            f"first_names end before or begin after that ({first} to {last}); give cohorts of "
+            "these years, or other ages or another documents.as_of"
+        )
 
 
 def roles(

@@ -22,8 +22,11 @@ _TEXT = {".csv": None, ".tsv": "\t", ".txt": None}
 _KINDS = "CSV (.csv, .tsv, .txt), parquet (.parquet), Stata (.dta), Excel (.xlsx)"
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """The table of a file, by its suffix. Raises InputError naming file, line and remedy."""
+def read_table(path: str | Path, *, row: str = "answer") -> pd.DataFrame:
+    """The table of a file, by its suffix. Raises InputError naming file, line and remedy.
+
+    row: what one row is of, for the message about a file that has none.
+    """
     file = Path(path).expanduser()
     suffix = file.suffix.lower()
     if not file.is_file():
@@ -42,7 +45,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     if twice:
         raise InputError(f"{path}, {twice[0]}", "is the name of two columns", "Rename one.")
     if frame.empty:
-        raise InputError(str(path), "holds no rows", "Give a file with one row per answer.")
+        raise InputError(str(path), "holds no rows", f"Give a file with one row per {row}.")
     return frame
 
 

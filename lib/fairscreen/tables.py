@@ -106,10 +106,11 @@ class Warehouse:
         return True
 
     def ensure(self, name: str) -> None:
-        """Create the table with its constraints, or add what an older one lacks.
+        """Create the table with its constraints, or change an older one to what its DDL says now.
 
         Columns that came later are added where they may be null: rows that are there hold null in
-        them. InputError where a new column may not be null.
+        them. InputError where a new column may not be null. Constraints may come and go, and a
+        column may have become one that can be null.
         """
         if name in self._ready:
             return
@@ -119,19 +120,28 @@ class Warehouse:
         if fresh:
             self.spark.sql(_renamed(create, name, target))
         else:
-            self._add_columns(name, target)
+            self._adapt_columns(name, target)
         present = set() if fresh else self._properties(name)
         for statement in constraints:
-            found = re.search(r"ADD CONSTRAINT (\w+)", statement)
-            if found and f"delta.constraints.{found.group(1).lower()}" not in present:
+            found = re.search(r"(ADD|DROP) CONSTRAINT (\w+)", statement)
+            if not found:
+                continue
+            there = f"delta.constraints.{found.group(2).lower()}" in present
+            if there == (found.group(1) == "DROP"):
                 self.spark.sql(_renamed(statement, name, target))
         self._ready.add(name)
 
-    def _add_columns(self, name: str, target: str) -> None:
-        there = {column.lower() for column in self.spark.table(target).columns}
-        new = {c: line for c, line in _definitions(name).items() if c.lower() not in there}
-        for column, line in new.items():
-            if re.match(r"\S+ \S+ NOT NULL\b", line):
+    def _adapt_columns(self, name: str, target: str) -> None:
+        there = {field.name.lower(): field for field in self.spark.table(target).schema}
+        wanted = _definitions(name)
+        must = {c for c, line in wanted.items() if re.match(r"\S+ \S+ NOT NULL\b", line)}
+        for column in wanted:
+            older = there.get(column.lower())
+            if older is not None and not older.nullable and column not in must:
+                self.spark.sql(f"ALTER TABLE {target} ALTER COLUMN {column} DROP NOT NULL")
+        new = {c: line for c, line in wanted.items() if c.lower() not in there}
+        for column in new:
+            if column in must:
                 raise InputError(
                     f"table {name} in {self.root}",
                     f"was made by an older fairscreen: it lacks column {column}, which every row "

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS applicants (
   applicant_id STRING NOT NULL,
   job STRING NOT NULL COMMENT 'key of population.jobs',
   gender STRING NOT NULL COMMENT 'female or male',
-  race STRING NOT NULL COMMENT 'key of population.races',
+  race STRING NOT NULL COMMENT 'key of population.races, or hispanic (population.hispanic: own_group)',
   age INT NOT NULL COMMENT 'years',
   birth_year INT NOT NULL COMMENT 'year of documents.as_of minus age',
   state STRING NOT NULL COMMENT 'FIPS, two digits',
@@ -17,9 +17,9 @@ CREATE TABLE IF NOT EXISTS applicants (
   surname STRING NOT NULL COMMENT 'as printed',
   first_name_gender STRING NOT NULL COMMENT 'male, female, neutral: share of births above population.first_names.gender_threshold',
   first_name_cohort STRING NOT NULL COMMENT 'young, mid, old, neutral',
-  surname_race STRING NOT NULL COMMENT 'white, black, asian_pacific, neutral',
+  surname_race STRING NOT NULL COMMENT 'white, black, asian_pacific, further races of the population (hispanic), neutral',
   first_name_p_female DOUBLE NOT NULL COMMENT 'share of births that are female, ungrouped feature',
-  first_name_mean_year DOUBLE NOT NULL COMMENT 'mean birth year of the name''s bearers, ungrouped feature',
+  first_name_mean_year DOUBLE COMMENT 'mean birth year of the name''s bearers, ungrouped feature; null = the list tells no years',
   surname_p_white DOUBLE COMMENT 'ungrouped feature; null = suppressed by the Bureau',
   surname_p_black DOUBLE,
   surname_p_asian_pacific DOUBLE,
@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS applicants (
   z_weight_gender DECIMAL(18,6) NOT NULL COMMENT 'P(race, age | job) in the population over the same in the design: weight of effects of gender',
   z_weight_race DECIMAL(18,6) NOT NULL COMMENT 'P(gender, age | job), likewise: weight of effects of race',
   mode STRING NOT NULL COMMENT 'balanced, draws, surveyed',
-  acs_vintage INT NOT NULL
+  acs_vintage INT NOT NULL,
+  surname_p_hispanic DOUBLE COMMENT 'like surname_p_white, of any race'
 ) USING delta CLUSTER BY (audit_id, job)
 COMMENT 'Silver: applicants';

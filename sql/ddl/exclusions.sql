@@ -3,7 +3,7 @@
 CREATE TABLE IF NOT EXISTS exclusions (
   audit_id STRING NOT NULL,
   job STRING NOT NULL,
-  reason STRING NOT NULL COMMENT 'not_employed, age, race, below_high_school, ..., or included',
+  reason STRING NOT NULL COMMENT 'not_employed, age, race, hispanic, below_high_school, state_outside, or included',
   people BIGINT NOT NULL COMMENT 'surveyed people',
   weighted BIGINT NOT NULL COMMENT 'sum of PWGTP'
 ) USING delta COMMENT 'Silver: who was left out, and why';

@@ -1,5 +1,6 @@
 -- PSID reference persons and spouses, one row for each wave in which they report a main job.
--- One row per: wave, person_1968, person_number
+-- Editions (extracts) side by side.
+-- One row per: source_sha256, wave, person_1968, person_number
 CREATE TABLE IF NOT EXISTS psid_person (
   wave INT NOT NULL COMMENT 'survey year',
   person_1968 INT NOT NULL COMMENT 'ER30001, 1968 interview number',

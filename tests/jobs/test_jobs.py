@@ -33,7 +33,7 @@ def arguments(place: Path) -> list[str]:
     """An audit of two jobs, 40 applicants each, by the real embedding screener."""
     sources = {
         "acs": [str(small_sources.acs(place))],
-        "ssa": str(small_sources.ssa(place)),
+        "first_names": str(small_sources.ssa(place)),
         "surnames": str(small_sources.surnames(place)),
         "psid": "bundled:psid_synthetic.zip",
     }

@@ -1,7 +1,8 @@
-"""SSA, surnames and PSID in the warehouse: one edition at a time, all of it or nothing."""
+"""First names, surnames and PSID in the warehouse: editions side by side, whole or not at all."""
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -9,10 +10,9 @@ import pytest
 
 from fairscreen.errors import InputError
 from fairscreen.sources import ledger
-from fairscreen.sources.census_surnames import ingest_surnames
+from fairscreen.sources.names import ingest_first_names, ingest_surnames
 from fairscreen.sources.psid import ingest_psid
-from fairscreen.sources.ssa_names import ingest_ssa
-from fairscreen.tables import Warehouse
+from fairscreen.tables import Warehouse, ddl_statements
 from psid_files import FIELDS, couple, package
 
 HEADER = "name,count,pctwhite,pctblack,pctapi,pctaian,pct2prace,pcthispanic\n"
@@ -25,9 +25,9 @@ def zipped(path: Path, member: str, text: str) -> Path:
 
 
 def test_the_whole_ssa_file_goes_in_once(warehouse: Warehouse):
-    first = ingest_ssa(warehouse, "bundled:ssa_national_names.zip")
+    first = ingest_first_names(warehouse, "bundled:ssa_national_names.zip")
     version = warehouse.version("ssa_name")
-    again = ingest_ssa(warehouse, "bundled:ssa_national_names.zip")
+    again = ingest_first_names(warehouse, "bundled:ssa_national_names.zip")
     assert (first.kind, first.rows, first.files) == ("ssa", 2_117_219, ("ssa_national_names.zip",))
     assert (again.rows, again.files, again.skipped) == (0, (), ("ssa_national_names.zip",))
     assert again.notes == ("ssa_national_names.zip: already ingested, nothing to do.",)
@@ -41,24 +41,50 @@ def test_the_whole_ssa_file_goes_in_once(warehouse: Warehouse):
     assert [r["births"] for r in crlf] == [15270]
 
 
-def test_a_new_edition_replaces_and_the_old_one_may_come_back(warehouse: Warehouse, tmp_path: Path):
+def test_editions_lie_side_by_side_and_bad_ones_stay_out(warehouse: Warehouse, tmp_path: Path):
     old = zipped(tmp_path / "old.zip", "yob1990.txt", "Ann,F,9\nBob,M,8\n")
-    new = zipped(tmp_path / "new.zip", "yob1991.txt", "Cleo,F,7\n")
+    own = tmp_path / "own.csv"
+    own.write_text("name,gender,count\nAnn,F,3\n")
     bad = zipped(tmp_path / "bad.zip", "yob1991.txt", "Cleo,F,7\nDan,M,4\n")
 
-    def names() -> list[str]:
-        return sorted(r["name"] for r in warehouse.read("ssa_name").collect())
+    def names() -> list[tuple[object, ...]]:
+        rows = warehouse.read("ssa_name").orderBy("source_kind", "name").collect()
+        return [(r["name"], r["birth_year"], r["births"], r["hidden_if_absent"]) for r in rows]
 
-    assert ingest_ssa(warehouse, old).notes == ()
-    result = ingest_ssa(warehouse, new)
-    assert (result.rows, names()) == (1, ["Cleo"])
-    assert result.notes == ("new.zip replaces the edition that table ssa_name held before.",)
+    first = ingest_first_names(warehouse, old)
+    assert first.notes == ()
+    result = ingest_first_names(warehouse, own)
+    assert (result.rows, result.notes) == (1, ())
+    both = [("Ann", None, 3, 0), ("Ann", 1990, 9, 4), ("Bob", 1990, 8, 4)]
+    assert names() == both
+    mine = warehouse.read("ssa_name").where(f"source_sha256 = '{first.sha256[0]}'")
+    assert mine.count() == 2
     with pytest.raises(InputError, match="line 2: 4 births"):
-        ingest_ssa(warehouse, bad)
-    assert names() == ["Cleo"]
-    # Its hash is in the ledger, its rows are gone: not "already there".
-    assert (ingest_ssa(warehouse, old).rows, names()) == (2, ["Ann", "Bob"])
+        ingest_first_names(warehouse, bad)
+    assert ingest_first_names(warehouse, old).rows == 0
+    assert names() == both
     assert len(ledger.known(warehouse, "ssa")) == 2
+
+
+def test_an_older_warehouse_takes_a_list_that_it_would_have_refused(
+    spark, warehouse: Warehouse, tmp_path: Path
+):
+    """Before: a birth year in every row, at least five births, none of the newer columns."""
+    create = ddl_statements("ssa_name")[0].replace("birth_year INT", "birth_year INT NOT NULL")
+    older = re.sub(r",\n  (hidden_births|hidden_if_absent|source_kind) [^\n]*?(?=,?\n)", "", create)
+    target = warehouse.identifier("ssa_name")
+    spark.sql(older.replace("EXISTS ssa_name", f"EXISTS {target}"))
+    spark.sql(f"ALTER TABLE {target} ADD CONSTRAINT births_floor CHECK (births >= 5)")
+    spark.sql(f"INSERT INTO {target} VALUES (1990, 'F', 'Ann', 9, 'aa')")
+    assert len(spark.table(target).columns) == 5
+    own = tmp_path / "own.csv"
+    own.write_text("name,gender,count\nAnn,F,3\n")
+    assert ingest_first_names(warehouse, own).rows == 1
+    rows = warehouse.read("ssa_name").orderBy("births").collect()
+    assert [(r["birth_year"], r["births"], r["source_kind"]) for r in rows] == [
+        (None, 3, "own_list"),
+        (1990, 9, None),
+    ]
 
 
 def test_surnames_null_and_suppressed_survive_the_warehouse(warehouse: Warehouse, tmp_path: Path):
@@ -67,7 +93,8 @@ def test_surnames_null_and_suppressed_survive_the_warehouse(warehouse: Warehouse
     result = ingest_surnames(warehouse, path)
     assert (result.kind, result.rows) == ("surnames", 2)
     assert result.notes == (
-        "1 row ALL OTHER NAMES left out: it is a sum, not a surname.",
+        "1 row ALL OTHER NAMES left out: it is a sum, not a surname. The listed surnames are those "
+        "of 900 people, 99.0%.",
         "2 suppressed percentages, (S), are null.",
     )
     table = warehouse.read("census_surname").orderBy("name").collect()
@@ -101,7 +128,7 @@ def test_psid_says_synthetic_in_table_ledger_and_notes(warehouse: Warehouse, tmp
     entry = warehouse.read("source_file").collect()[0]
     assert (entry["kind"], entry["file"], entry["synthetic"]) == ("psid", "J1.zip", True)
     assert (entry["row_count"], entry["sha256"]) == (3, people[0]["source_sha256"])
-    # Joined packages are one edition, which takes the place of the one before.
+    # Joined packages are one edition, beside the one before.
     less = [f for f in FIELDS if not f[0].startswith("ER78")]
     less = [f for f in less if f[0] < "ER34901" or f[0] > "ER35065"]
     less = [f for f in less if f[0] < "ER81" or f[0] > "ER82"]
@@ -112,11 +139,9 @@ def test_psid_says_synthetic_in_table_ledger_and_notes(warehouse: Warehouse, tmp
     ]
     joined = ingest_psid(warehouse, parts)
     assert (joined.rows, joined.files) == (3, ("J2.zip + J3.zip",))
-    assert joined.notes[-1] == (
-        "J2.zip + J3.zip replaces the edition that table psid_person held before."
-    )
     again = ingest_psid(warehouse, parts[::-1])
     assert (again.rows, again.skipped) == (0, ("J3.zip + J2.zip",))
-    held = warehouse.read("psid_person").orderBy("wave", "person_number").collect()
-    assert [r["source_sha256"] for r in held] == list(joined.sha256) * 3
+    both = warehouse.read("psid_person").orderBy("wave", "person_number").collect()
+    assert {r["source_sha256"] for r in both} == {*result.sha256, *joined.sha256}
+    held = [r for r in both if r["source_sha256"] in joined.sha256]
     assert [r["years_worked"] for r in held] == [None, 15, 20]

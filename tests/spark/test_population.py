@@ -10,7 +10,8 @@ import pytest
 import population_inputs as inputs
 from fairscreen import tables
 from fairscreen.errors import InputError
-from fairscreen.population import build, joint, known
+from fairscreen.population import build, joint, known, naming, typicality
+from fairscreen.stations.applicants import write_typicality
 
 N = 150
 
@@ -77,7 +78,7 @@ def test_balanced(spark, bronze) -> None:
     assert rows["survey_weight"].isna().all()
     assert (rows["birth_year"] == 2024 - rows["age"]).all()
     assert (rows["exp_year"] <= rows["age"] - 18).all()
-    nullable = {"survey_weight", "surname_p_white", "surname_p_black", "surname_p_asian_pacific"}
+    nullable = {"survey_weight", *(f"surname_p_{race}" for race in naming.FEATURES)}
     assert rows.drop(columns=list(nullable)).notna().all(axis=None)
     known = _frame(built.known_propensity)
     assert set(known["contrast"]) == {"male_vs_female", "white_vs_rest"}
@@ -209,3 +210,37 @@ def test_occupations_are_counted_among_the_employed(bronze: SimpleNamespace, spa
             expected.index, expected.to_numpy(), strict=True
         )
     }  # fmt: skip
+
+
+def test_hispanic_people_are_a_race_or_left_out(bronze) -> None:
+    """joint.surveyed against plain pandas."""
+    for how in ("own_group", "excluded"):
+        population = inputs.demo(*SMALL, f"population.hispanic={how}").population
+        people = joint.surveyed(bronze.acs, population)
+        rows = people.where("reason IS NULL").groupBy("race").count().collect()
+        cells = inputs.cells(inputs.demo(*SMALL, f"population.hispanic={how}"), 10)
+        assert {r["race"]: r["count"] for r in rows} == cells.groupby("race")[
+            "people"
+        ].sum().to_dict()
+        left = people.where("reason = 'hispanic'").count()
+        assert (left > 0) == (how == "excluded")
+
+
+def test_typicality_tables_hold_the_names_that_can_be_drawn(warehouse) -> None:
+    cfg = inputs.demo(*SMALL)
+    common = inputs.ssa().query("births >= 2000")
+    found = typicality.names(
+        common, inputs.surnames().query("bearers >= 50000"), cfg.population, years=cfg.birth_years
+    )
+    for _ in range(2):  # the same audit again replaces its rows
+        write_typicality(warehouse, found, "a")
+    write_typicality(warehouse, found, "b")
+    for table, expected in (
+        ("first_name_typicality", found.first_rows),
+        ("surname_typicality", found.last_rows),
+    ):
+        rows = warehouse.read(table).where("audit_id = 'a'").drop("audit_id").toArrow()
+        got = rows.to_pandas().sort_values("name", ignore_index=True)
+        want = expected.to_pandas().sort_values("name", ignore_index=True)
+        pd.testing.assert_frame_equal(got, want, check_dtype=False)
+        assert warehouse.read(table).count() == 2 * len(want)

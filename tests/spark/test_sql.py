@@ -42,6 +42,14 @@ def test_questions_run_and_keep_their_key(spark, filled):
         expected.slice + expected.contrast
     )
 
+    flips = answers["names_that_may_flip.sql"].set_index("job")
+    assert set(flips.index) == {"registered_nurses", "construction_laborers"}
+    assert (flips.applicants == 4).all()
+    assert (flips.gender_group_may_flip == 2).all()  # Mary
+    assert (flips.cohort_group_may_flip == 0).all()
+    assert (flips.surname_group_may_flip == 2).all()  # O'Neil, borne by men
+    assert (flips.any_may_flip == 4).all()
+
     thin = answers["not_computable.sql"]
     assert set(thin.slice) == {"job=construction_laborers"}
     assert set(thin.reason) == {small_audit.THIN}

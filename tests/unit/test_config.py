@@ -35,7 +35,8 @@ BAD = [
     ("estimation.roles.redlining=[nope]", "estimation.roles: nope is no mediator; mediators are "
      "first_name, surname, first_name_gender, first_name_cohort, surname_race, state, region, "
      "edu_level, edu_group, exp_year, first_name_p_female, first_name_mean_year, "
-     "surname_p_white, surname_p_black, surname_p_asian_pacific. Correct this field."),
+     "surname_p_white, surname_p_black, surname_p_asian_pacific, surname_p_hispanic. Correct this "
+     "field."),
     ("estimation.roles.business=[edu_group, region]", "estimation.roles: redlining and business "
      "together names region twice; keep it once. Correct this field."),
     ("estimation.roles.bins={age: [30, 25], exp_year: [5]}", "estimation.roles: bins.age does not "
@@ -87,6 +88,12 @@ BAD = [
         'population.races={white: ["1"], other: ["1"]}',
         "population: races maps code 1 twice; keep it once. Correct this field.",
     ),
+    ("population={hispanic: own_group, races: {white: ['1'], hispanic: ['8']}}", "population: "
+     "hispanic own_group makes a race of HISP, so races cannot name hispanic; remove it. Correct "
+     "this field."),
+    ("documents.as_of=1990-01", "(top level): applicants are born 1946 to 1972, and the cohorts of "
+     "population.first_names end before or begin after that (1980 to 2006); give cohorts of these "
+     "years, or other ages or another documents.as_of. Correct this field."),
 ]  # fmt: skip
 
 
@@ -162,3 +169,30 @@ def test_hash_follows_settings_not_order_or_layer() -> None:
 def test_a_preset_given_on_the_command_line_is_applied() -> None:
     cfg = load(DEMO, ["preset=published"])
     assert (cfg.population.mode, cfg.estimation.learner) == ("surveyed", "xgboost")
+
+
+def test_the_older_name_of_the_first_names_source_still_counts(tmp_path: Path) -> None:
+    assert load(DEMO, ["sources.ssa=old.zip"]).sources.first_names == "old.zip"
+    # The later layer wins, whatever it calls the setting.
+    own = tmp_path / "x.yml"
+    own.write_text("audit_id: x\nsources: {ssa: old.zip}\n")
+    assert load(own).sources.first_names == "old.zip"
+    assert load(own, ["sources.first_names=new.csv"]).sources.first_names == "new.csv"
+    own.write_text("audit_id: x\nsources: {ssa: old.zip, first_names: new.csv}\n")
+    with pytest.raises(ConfigError) as caught:
+        load(own)
+    assert str(caught.value) == (
+        f"{own}, sources.ssa: is the older name of sources.first_names, and both are given. "
+        "Remove it."
+    )
+
+
+def test_hispanic_people_as_a_race_can_be_contrasted() -> None:
+    contrast = (
+        "estimation.contrasts={c: {attribute: race, x1: [white], x0: [hispanic], x1_label: w, "
+        "x0_label: h}}"
+    )
+    cfg = load(DEMO, ["population.hispanic=own_group", contrast])
+    assert cfg.population.race_labels == ("white", "black", "asian_pacific", "hispanic")
+    with pytest.raises(ConfigError, match="race has no value hispanic; values are white, black, a"):
+        load(DEMO, [contrast])

@@ -40,12 +40,23 @@ def test_every_name_gives_a_valid_address(first: str, last: str) -> None:
         ("Thị", "Nguyễn", "thi.nguyen"),
         ("St. John", "Jr.", "stjohn.jr"),
         ("李", "Wang", "wang"),
-        ("李", "王", "applicant"),
-        ("'", "-", "applicant"),
+        ("Zoë", "D'Ångström", "zoe.dangstrom"),
+        ("Đặng", "Ŧəŋ", "dang.ten"),
+        ("Kapiʻolani", "Kaʻahumanu", "kapiolani.kaahumanu"),
+        ("Ǆ", "ﬁsher", "dz.fisher"),
+        ("李", "王", ""),
+        ("'", "-", ""),
     ],
 )
 def test_known_names(first: str, last: str, expected: str) -> None:
     assert contact.local_part(first, last) == expected
+
+
+def test_names_without_a_letter_to_write_are_told_apart_by_applicant() -> None:
+    addresses = {contact.email("李", "王", str(i).encode(), START) for i in range(200)}
+    assert len(addresses) > 195
+    assert all(re.fullmatch(r"applicant[0-9]{6}@example\.(com|net|org)", a) for a in addresses)
+    assert contact.email("李", "王", b"7", START) in addresses
 
 
 def test_phones_are_fictional_and_of_no_place() -> None:

@@ -20,6 +20,12 @@ def ssa(folder: Path) -> Path:
     return write(folder / "a.zip", {"yob1700.txt": "Ann,F,5\n"})
 
 
+def names(folder: Path) -> Path:
+    out = folder / "a.csv"
+    out.write_text("name,gender,count\nAnn,F,many\n")
+    return out
+
+
 def surnames(folder: Path) -> Path:
     return write(folder / "a.zip", {"Names.csv": "name,count\n"})
 
@@ -36,6 +42,8 @@ def psid(folder: Path) -> Path:
          "Census Bureau ships it (such as csv_pwy.zip)."),
         (ssa, ", member yob1700.txt: birth year 1700 is not between 1880 and 2100. Download "
          "names.zip (national data) from the SSA's baby names page again."),
+        (names, ", line 2, count: 'many' is not a whole number above 0. Correct the count, or "
+         "remove the row."),
         (surnames, ", member Names.csv, line 1: columns pctwhite, pctblack, pctapi, pctaian, "
          "pct2prace, pcthispanic missing. Download names.zip of the 2010 surnames from the Census "
          "Bureau again."),

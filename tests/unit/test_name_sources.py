@@ -176,7 +176,7 @@ def test_suppressed_is_null_and_null_true_and_nan_are_names():
         "NAN,3,300,1,3,5,0,95,0,0,(S)",
         "ALL OTHER NAMES,0,29312001,9936.97,9936.97,66.65,8.53,7.97,0.86,2.32,13.67",
     )
-    assert found.left_out == 1
+    assert (found.left_out, found.rarer_bearers) == (1, 29312001)
     assert found.suppressed_cells == 4
     columns = found.rows.to_pydict()
     assert columns == {
@@ -208,7 +208,7 @@ def test_columns_are_found_by_name_whatever_their_order_case_or_byte_order_mark(
 @settings(deadline=None)
 @given(
     st.dictionaries(
-        st.text(string.ascii_uppercase + "'- ", min_size=1, max_size=12).filter(str.strip),
+        st.text(string.ascii_uppercase + "'-ÉŁß", min_size=1, max_size=12),
         st.lists(st.none() | st.integers(0, 10_000).map(lambda n: n / 100), min_size=6, max_size=6),
         min_size=1,
         max_size=30,

@@ -20,7 +20,7 @@ def first() -> naming.FirstNameTable:
 
 @pytest.fixture(scope="module")
 def last() -> naming.SurnameTable:
-    return naming.surnames(inputs.surnames(), inputs.demo().population.races, threshold=0.5)
+    return naming.surnames(inputs.surnames(), inputs.demo().population.race_labels, threshold=0.5)
 
 
 def _at(table: naming.FirstNameTable | naming.SurnameTable, name: str) -> int:
@@ -91,6 +91,12 @@ def test_a_birth_year_without_names_is_an_error() -> None:
     )
 
 
+def test_a_birth_year_with_names_of_one_gender_is_an_error() -> None:
+    rows = inputs.ssa().query("birth_year < 1985 and (sex == 'F' or birth_year != 1982)")
+    with pytest.raises(InputError, match="has no male births of 1982, and the population needs"):
+        naming.first_names(rows, SETTINGS, years=(1980, 1984))
+
+
 def test_surname_groups_features_and_suppressed_cells(last: naming.SurnameTable) -> None:
     group = {
         name: grouping.SURNAME_GROUPS[last.group[_at(last, name)]]
@@ -101,7 +107,9 @@ def test_surname_groups_features_and_suppressed_cells(last: naming.SurnameTable)
     assert group["Nguyen"] == "asian_pacific"
     assert group["Williams"] == "neutral"  # 45.75% white, 47.68% Black
     assert group["Garcia"] == "neutral"
-    assert last.shares[_at(last, "Williams")].tolist() == pytest.approx([0.4575, 0.4768, 0.0046])
+    assert last.shares[_at(last, "Williams")].tolist() == pytest.approx(
+        [0.4575, 0.4768, 0.0046, 0.0249]
+    )
     assert "All other names" not in set(last.names)
 
 
@@ -126,13 +134,6 @@ def test_surnames_follow_bearers_of_that_race(last: naming.SurnameTable) -> None
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     drawn_black = (last.group[drawn] == 1).mean()
     assert shares[1, 1] == pytest.approx(drawn_black, abs=2e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"), [("SMITH", "Smith"), ("MCDONALD", "McDonald"), ("MCA", "Mca")]
-)
-def test_printing(name: str, shown: str) -> None:
-    assert naming.printed(name) == shown
 
 
 def test_a_race_that_the_census_file_lacks_is_an_error() -> None:

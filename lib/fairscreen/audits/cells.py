@@ -164,7 +164,7 @@ def histogram(coded_rows: DataFrame) -> DataFrame:
 
 def _entry(name: str, pooled: bool, cfg: Config, codes: Mapping[str, Sequence[str]]) -> Column:
     contrast = cfg.estimation.contrasts[name]
-    legal = {"gender": ("female", "male"), "race": tuple(cfg.population.races)}
+    legal = {"gender": ("female", "male"), "race": cfg.population.race_labels}
     for value in (*contrast.x1, *contrast.x0):
         if value not in legal[contrast.attribute]:
             raise ConfigError(

@@ -11,7 +11,10 @@ _EPILOG = """\
 examples:
   fairscreen ingest acs csv_pwy.zip csv_pvt.zip    Census person files, as downloaded
                                                    (1-year or 5-year, of states or csv_pus.zip)
-  fairscreen ingest ssa names.zip                  SSA baby names
+  fairscreen ingest names names.zip                SSA first names, of the nation or of states
+  fairscreen ingest names mine.csv                 a list: name, gender, count (birth_year)
+  fairscreen ingest surnames names.zip             Census surnames, 2010 or 2000
+  fairscreen ingest surnames mine.csv              a list: name, count, pct_white ... or race
   fairscreen ingest psid J123456.zip               a PSID packaged extract, any set-up file
   fairscreen ingest psid J1.zip J2.zip             two extracts of one study, joined by person
 The same file again is a no-op. A bad file is refused with its line, and nothing is written.
@@ -23,7 +26,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "ingest", help="upstream files to bronze", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("kind", choices=["acs", "psid", "ssa", "surnames"])
+    parser.add_argument("kind", choices=["acs", "psid", "names", "ssa", "surnames"])
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or bundled:NAME")
     parser.add_argument(
         "--vintage", type=int, help="acs: (last) survey year, where SERIALNO lacks it"
@@ -47,10 +50,11 @@ def run(args: argparse.Namespace) -> int:
     # Before Spark starts: the place, then the files.
     root = args.warehouse or "var/warehouse"
     require_folder(root)
-    survey = ingest.check(args.kind, args.paths, vintage=args.vintage, crosswalk=args.crosswalk)
+    kind = "ssa" if args.kind == "names" else args.kind  # as the ledger calls first names
+    survey = ingest.check(kind, args.paths, vintage=args.vintage, crosswalk=args.crosswalk)
     warehouse = Warehouse(get_session(), root)
     result = ingest.ingest(
-        warehouse, args.kind, args.paths,
+        warehouse, kind, args.paths,
         vintage=args.vintage, survey=survey, crosswalk=args.crosswalk,
     )  # fmt: skip
     lines = [f"{args.kind}: {result.rows:,} rows from {len(result.files)} file(s)"]

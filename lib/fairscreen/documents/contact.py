@@ -32,15 +32,18 @@ def ascii_name(name: str) -> str:
 
 
 def local_part(first_name: str, surname: str) -> str:
-    """`first.surname`; a name in another script leaves the other one, or `applicant`."""
-    parts = [p for p in (ascii_name(first_name), ascii_name(surname)) if p]
-    return ".".join(parts) or "applicant"
+    """`first.surname`; a name in another script leaves the other one, or nothing."""
+    return ".".join(p for p in (ascii_name(first_name), ascii_name(surname)) if p)
 
 
 def email(first_name: str, surname: str, key: bytes, start: int) -> str:
-    """Address on a domain reserved for examples; `key` (the applicant) chooses the domain."""
+    """Address on a domain reserved for examples; `key` (the applicant) chooses the domain.
+
+    Where no letter of the name can be written so, `applicant` and six digits of the key's hash.
+    """
     domain = _DOMAINS[random.integer(start, key, len(_DOMAINS))]
-    return f"{local_part(first_name, surname)}@{domain}"
+    local = local_part(first_name, surname)
+    return f"{local or f'applicant{random.integer(start, key, 1_000_000):06d}'}@{domain}"
 
 
 def phone(key: bytes, start: int) -> str:

@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
+from fairscreen.population import births, experience, joint, notes, rows, typicality
 from fairscreen.population import domain as axes
-from fairscreen.population import experience, joint, naming, notes, rows
 from fairscreen.population import generator as gen
 from fairscreen.population.drawing import applicants
 from fairscreen.population.generator import Generator
@@ -32,6 +32,7 @@ class Fitted:
     survey: joint.Survey
     included: DataFrame  # people of joint.surveyed who are in
     left_out: pd.DataFrame  # job, reason, people, weighted
+    names: typicality.Names
     experience_facts: dict[str, Any]
     smoothing_shift: dict[str, dict[str, float]]  # job: of states, of education levels
 
@@ -60,12 +61,13 @@ def fit_generator(
     included = people.where("reason IS NULL").drop("reason")
     cells = _cells(included)
     exp = experience.fit(psid.drop("source_sha256").toArrow().to_pandas(), settings, domain, cells)
-    generator = gen.fit(cells, cfg, domain, exp, *_name_tables(ssa, surnames, cfg, domain))
+    names = _names(ssa, surnames, cfg)
+    generator = gen.fit(cells, cfg, domain, exp, names.first, names.last)
     shift = {
         job: gen.smoothing_shift(model, cells[cells["job"] == job], domain)
         for job, model in generator.jobs.items()
     }
-    return Fitted(generator, survey, included, left_out, exp.facts, shift)
+    return Fitted(generator, survey, included, left_out, names, exp.facts, shift)
 
 
 def exclusions(fitted: Fitted, cfg: Config) -> DataFrame:
@@ -83,6 +85,7 @@ def notes_of(fitted: Fitted, cfg: Config) -> tuple[str, ...]:
     return (
         *notes.survey_notes(cfg.population, shares, fitted.surveyed_people()),
         *notes.fit_notes(cfg.population, fitted.experience_facts),
+        *notes.name_notes(cfg.population, cfg.birth_years, dated=fitted.names.dated),
         *([f"No known propensities: {reason}."] if reason else []),
     )
 
@@ -96,6 +99,7 @@ def facts(fitted: Fitted, cfg: Config) -> dict[str, Any]:
         "generator_prior_n": cfg.population.prior_n,
         "generator_smoothing_shift": fitted.smoothing_shift,
         "experience": fitted.experience_facts,
+        "names": fitted.names.facts,
     }
 
 
@@ -115,14 +119,10 @@ def _cells(included: DataFrame) -> pd.DataFrame:
     return cells.sort_values(keys, ignore_index=True)
 
 
-def _name_tables(
-    ssa: DataFrame, surnames: DataFrame, cfg: Config, domain: axes.Domain
-) -> tuple[naming.FirstNameTable, naming.SurnameTable]:
-    settings, as_of = cfg.population, int(cfg.documents.as_of[:4])
-    years = (as_of - domain.age_max, as_of - domain.age_min)
-    span = naming.naming_years(settings.first_names, years)
-    births = ssa.where(sf.col("birth_year").between(*span)).drop("source_sha256")
-    first = naming.first_names(births.toArrow().to_pandas(), settings.first_names, years=years)
-    census = surnames.drop("source_sha256").toArrow().to_pandas()
-    last = naming.surnames(census, settings.races, threshold=settings.surname_threshold)
-    return first, last
+def _names(ssa: DataFrame, surnames: DataFrame, cfg: Config) -> typicality.Names:
+    settings, years = cfg.population, cfg.birth_years
+    span = births.naming_years(settings.first_names, years)
+    year = sf.col("birth_year")
+    first = ssa.where(year.between(*span) | year.isNull()).toArrow().to_pandas()
+    last = surnames.toArrow().to_pandas()
+    return typicality.names(first, last, settings, years=years)

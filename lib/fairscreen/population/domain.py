@@ -60,7 +60,7 @@ def from_settings(population: Population) -> Domain:
     groups = tuple(population.education_groups)
     group_of = {level: i for i, g in enumerate(groups) for level in population.education_groups[g]}
     return Domain(
-        races=tuple(population.races),
+        races=population.race_labels,
         age_min=population.age_min,
         age_max=population.age_max,
         band_of_age=bands.astype(np.int64),

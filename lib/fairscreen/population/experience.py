@@ -27,7 +27,7 @@ from fairscreen.errors import InputError
 from fairscreen.population import matching, truncated
 from fairscreen.population.domain import GENDERS, REGIONS, Domain
 from fairscreen.population.geography import STATES
-from fairscreen.settings.population import Experience, Population
+from fairscreen.settings.population import HISPANIC, Experience, Population
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -200,11 +200,15 @@ def _usable(psid: pd.DataFrame, population: Population) -> pd.DataFrame:
 
 
 def _psid_covariates(rows: pd.DataFrame, population: Population, domain: Domain) -> Covariates:
-    race_of = {code: i for i, r in enumerate(domain.races) for code in population.races[r]}
+    index = {r: i for i, r in enumerate(domain.races)}
+    race_of = {code: index[r] for r, codes in population.races.items() for code in codes}
+    race = rows["race_code"].map(_PSID_RACE).map(race_of)
+    if population.hispanic == "own_group":
+        race = race.mask(rows["hispanic"].eq(True), index[HISPANIC])
     job_of = {c: i for i, job in enumerate(population.jobs.values()) for c in job.psid_occp or ()}
     return Covariates(
         gender=_coded(rows["gender"].map({g: i for i, g in enumerate(GENDERS)})),
-        race=_coded(rows["race_code"].map(_PSID_RACE).map(race_of)),
+        race=_coded(race),
         age=_coded(rows["age"]),
         region=_coded(rows["state"].map(_REGION_OF_STATE)),
         schooling=np.asarray(rows["education_years"], dtype=np.float64),

@@ -3,10 +3,14 @@
 A first name is `female` or `male` when more than the threshold (0.75) of its births are, else
 `neutral`; `young`, `mid` or `old` when more than the threshold (0.5) of its births within the
 cohorts' years fall in that cohort, else `neutral`. A surname is of a race when more than half of
-its bearers are, else `neutral`. Thresholds and cohorts are config.
+its bearers are, else `neutral`. Thresholds and cohorts are config. Surname groups are the three
+races of the paper and, where the population has more races, those too: Garcia is of group hispanic
+only where Hispanic people are a race of their own, else neutral.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +18,11 @@ from numpy.typing import NDArray
 NEUTRAL = "neutral"
 GENDER_GROUPS = ("female", "male", NEUTRAL)
 SURNAME_GROUPS = ("white", "black", "asian_pacific", NEUTRAL)
+
+
+def surname_groups(races: Iterable[str]) -> tuple[str, ...]:
+    """Labels of surname groups for a population of these races."""
+    return (*SURNAME_GROUPS[:-1], *(r for r in races if r not in SURNAME_GROUPS), NEUTRAL)
 
 
 def gender_groups(p_female: NDArray[np.float64], threshold: float) -> NDArray[np.int8]:

@@ -13,11 +13,12 @@ from pyspark.sql import functions as sf
 
 from fairscreen.errors import InputError
 from fairscreen.population.geography import STATES
-from fairscreen.settings.population import Population
+from fairscreen.population.mapping import NOT_HISPANIC
+from fairscreen.settings.population import HISPANIC, Population
 from fairscreen.sources.acs_layout import survey_name
 
 #: Why a surveyed person of one of the jobs is not an applicant, in the order of checking.
-REASONS = ("not_employed", "age", "race", "below_high_school", "state_outside")
+REASONS = ("not_employed", "age", "race", "hispanic", "below_high_school", "state_outside")
 
 
 Survey = tuple[int, int]  # vintage (the last year) and period (years of data)
@@ -101,18 +102,23 @@ def surveyed(acs: DataFrame, population: Population) -> DataFrame:
 
     One row per person: person_key ("SERIALNO|SPORDER"), vintage, serialno, sporder, job, gender,
     race, age, state, edu_level, pwgtp, reason. `race` and `edu_level` are null where the config
-    maps no value to the person's code; such people carry a reason.
+    maps no value to the person's code; such people carry a reason. Who is Hispanic is another
+    race, or left out, where the config says so; somebody whose HISP is not known is not.
     """
     survey = survey_of(acs, population)
     jobs = occupations(population)
     flat = [code for codes in jobs.values() for code in codes]
     people = acs.where(_within(acs, survey) & sf.col("occp").isin(flat))
     race = _mapped("rac1p", population.races)
+    hispanic = sf.col("hisp") != NOT_HISPANIC  # null where the file does not tell
+    if population.hispanic == "own_group":
+        race = sf.when(hispanic, sf.lit(HISPANIC)).otherwise(race)
     level = _mapped("schl", population.education)
     outside = {
         "not_employed": ~sf.coalesce(sf.col("esr").isin(list(population.esr)), sf.lit(False)),
         "age": ~sf.col("age").between(population.age_min, population.age_max),
         "race": race.isNull(),
+        "hispanic": hispanic if population.hispanic == "excluded" else sf.lit(False),
         "below_high_school": level.isNull(),
         "state_outside": ~sf.col("state").isin(sorted(STATES)),
     }

@@ -48,7 +48,7 @@ def survey_notes(
     """
     if population.mode == "surveyed":
         return ()
-    notes, labels = [], {"gender": GENDERS, "race": tuple(population.races)}
+    notes, labels = [], {"gender": GENDERS, "race": population.race_labels}
     for job in population.jobs:  # in the order of the config, not of the counted rows
         n = surveyed[job]
         for axis, (attribute, values) in enumerate(labels.items()):
@@ -69,3 +69,37 @@ def survey_notes(
                 f"{population.n_per_job:,} applicants of {job}."
             )
     return tuple(notes)
+
+
+def name_notes(population: Population, years: tuple[int, int], *, dated: bool) -> tuple[str, ...]:
+    """years: first and last birth year of applicants; dated: whether first names have years."""
+    notes = []
+    if population.hispanic == "within_races":
+        notes.append(
+            "Hispanic applicants count by their race (population.hispanic: within_races). Surnames "
+            "by race are those of people who are not Hispanic, as the Census Bureau counts them."
+        )
+    if not dated:
+        notes.append(
+            "The list of first names tells no birth years: every year has the same names, and the "
+            "cohort of all of them is neutral."
+        )
+    covered = {
+        year for low, high in population.first_names.cohorts.values()
+        for year in range(low, high + 1)
+    }  # fmt: skip
+    bare = [year for year in range(years[0], years[1] + 1) if year not in covered]
+    if bare and dated:
+        notes.append(
+            f"Applicants are born {years[0]} to {years[1]}; no cohort of population.first_names "
+            f"covers {_spans(bare)}. Births of these years count for no cohort."
+        )
+    return tuple(notes)
+
+
+def _spans(years: list[int]) -> str:
+    """`1970 to 1979, 1990`."""
+    starts = [y for y in years if y - 1 not in years]
+    ends = [y for y in years if y + 1 not in years]
+    pairs = zip(starts, ends, strict=True)
+    return ", ".join(f"{a} to {b}" if a < b else str(a) for a, b in pairs)

@@ -40,7 +40,7 @@ class Densities:
     design: Mapping[str, Array]  # job: (G, R, A)
     block: Mapping[str, Array]  # job: (G, R, A, C, E, bins) of region, education, experience
     first: Array  # (G, A, 3, cohorts + 1)
-    surname: Array  # (R, 4)
+    surname: Array  # (R, surname groups)
     age_min: int
 
 
@@ -67,7 +67,7 @@ def densities(generator: Generator, estimation: Estimation) -> Densities:
             "race": domain.races,
             "first_name_gender": grouping.GENDER_GROUPS,
             "first_name_cohort": generator.first_names.cohort_labels,
-            "surname_race": grouping.SURNAME_GROUPS,
+            "surname_race": generator.surnames.groups,
             "region": REGIONS,
             "edu_group": domain.groups,
             "edu_level": domain.levels,

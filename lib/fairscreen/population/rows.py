@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairscreen import tables
 from fairscreen.population import generator as gen
-from fairscreen.population import grouping
+from fairscreen.population import grouping, naming
 from fairscreen.population.domain import GENDERS, REGIONS
 from fairscreen.population.generator import Drawn, Generator, Index
 
@@ -20,6 +20,7 @@ _ARROW = {
     "INT": pa.int32(),
     "BIGINT": pa.int64(),
     "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
     "DECIMAL(18,6)": pa.decimal128(18, 6),
 }
 
@@ -113,14 +114,13 @@ def _columns(
         "first_name_cohort": _labels(
             names.cohort_labels, names.cohort_group[drawn.first_name].astype(np.int64)
         ),
-        "surname_race": _labels(
-            grouping.SURNAME_GROUPS, surnames.group[drawn.surname].astype(np.int64)
-        ),
+        "surname_race": _labels(surnames.groups, surnames.group[drawn.surname].astype(np.int64)),
         "first_name_p_female": names.p_female[drawn.first_name],
-        "first_name_mean_year": names.mean_year[drawn.first_name],
-        "surname_p_white": _nullable(shares[:, 0]),
-        "surname_p_black": _nullable(shares[:, 1]),
-        "surname_p_asian_pacific": _nullable(shares[:, 2]),
+        "first_name_mean_year": _nullable(names.mean_year[drawn.first_name]),
+        **{
+            f"surname_p_{race}": _nullable(column)
+            for race, column in zip(naming.FEATURES, shares.T, strict=True)
+        },
         "person_key": people.person_key,
         "survey_weight": (
             pa.nulls(n, pa.int32()) if people.survey_weight is None else people.survey_weight

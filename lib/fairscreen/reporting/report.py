@@ -14,6 +14,7 @@ import pandas as pd
 import yaml
 from jinja2 import Environment, StrictUndefined
 
+from fairscreen.population.mapping import mapping_rows
 from fairscreen.reporting import narrative, plots
 from fairscreen.reporting.data import ModelFacts, ReportData, Sample
 
@@ -83,6 +84,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         "cases": [_case(data, *key) for key in _case_keys(data)],
         "population": _crossed(data.population),
         "exclusions": _exclusions(data.exclusions),
+        "mapping": mapping_rows(cfg.population),
         "outcomes": _sorted_outcomes(data),
         "totals": _totals(data.outcomes),
         "sources": _records(data.sources),

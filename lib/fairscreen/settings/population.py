@@ -11,10 +11,16 @@ from fairscreen.settings.base import Attribute, Positive, Settings, Share
 
 
 class Sources(Settings):
-    """Upstream files. `bundled:NAME` is a file that ships with fairscreen."""
+    """Upstream files. `bundled:NAME` is a file that ships with fairscreen.
+
+    first_names (`ssa` in older files): the SSA's names.zip or namesbystate.zip as downloaded, or a
+    table (CSV, parquet) with columns name, gender, count and, where known, birth_year. surnames:
+    the Census Bureau's names.zip of 2010 or 2000, or a table with name, count and percentages
+    (pct_white ...) or race.
+    """
 
     acs: tuple[str, ...]
-    ssa: str
+    first_names: str
     surnames: str
     psid: str | tuple[str, ...]  # packages of several waves are joined by person
     psid_crosswalk: str | None = None  # your own table of variables; null = conf/psid_crosswalk.yml
@@ -55,6 +61,8 @@ class FirstNames(Settings):
     gender_threshold: Share
     cohort_threshold: Share
     cohorts: dict[str, tuple[int, int]]  # label: first and last birth year, inclusive
+    # A shift of documents.as_of or of the ages needs other cohorts: years that no cohort covers are
+    # told in a note, and cohorts that cover none of the applicants' birth years are refused.
 
     @model_validator(mode="after")
     def _cohorts(self) -> FirstNames:
@@ -75,6 +83,9 @@ class Experience(Settings):
     min_sigma: Positive
 
 
+HISPANIC = "hispanic"
+
+
 class Population(Settings):
     """Who applies: P1 to P4 of PopResume, section 4.1."""
 
@@ -89,6 +100,9 @@ class Population(Settings):
     jobs: dict[str, Job] = Field({})
     select: Select | None = None  # instead of `jobs`; an audit's file has either
     races: dict[str, tuple[str, ...]]  # race: RAC1P codes
+    # Hispanic people (HISP other than 01): within_races = by their RAC1P, as published; own_group =
+    # the race `hispanic`, whatever their RAC1P; excluded = no applicants.
+    hispanic: Literal["within_races", "own_group", "excluded"]
     education: dict[str, tuple[str, ...]]  # level, lowest first: SCHL codes
     education_groups: dict[str, tuple[str, ...]]  # group, lowest first: levels
     first_names: FirstNames
@@ -112,6 +126,10 @@ class Population(Settings):
             config_checks.codes(f"races.{race}", codes, "123456789")
         for key, job in self.jobs.items():
             config_checks.not_empty(f"jobs.{key}.occp", job.occp)
+        if self.hispanic == "own_group" and HISPANIC in self.races:
+            raise ValueError(
+                "hispanic own_group makes a race of HISP, so races cannot name hispanic; remove it"
+            )
         levels = [level for group in self.education_groups.values() for level in group]
         if sorted(levels) != sorted(self.education):
             raise ValueError(
@@ -124,3 +142,8 @@ class Population(Settings):
             if twice:
                 raise ValueError(f"{name} maps code {twice[0]} twice; keep it once")
         return self
+
+    @property
+    def race_labels(self) -> tuple[str, ...]:
+        """The values that `race` of an applicant can take, in order."""
+        return (*self.races, *((HISPANIC,) if self.hispanic == "own_group" else ()))

@@ -1,8 +1,12 @@
-"""Census 2010 surnames with 100 or more bearers: `Names_2010Census.csv` inside its zip.
+"""Census surnames with 100 or more bearers: `Names_2010Census.csv` inside its zip, or 2000's.
 
-Percentages the Bureau suppressed, `(S)`, are null. NULL, TRUE and NAN are surnames of real
-people, never missing values. The last row, ALL OTHER NAMES, sums the rarer names and is no name:
-it is left out and counted. Source: U.S. Census Bureau, public domain.
+The Census 2000 file (`app_c.csv`) has the same columns. Percentages the Bureau suppressed, `(S)`,
+are null: cells of 1 to 4 people, and where a row has only one such cell a second one beside it,
+which may be larger, so that the first cannot be worked out from the rest (no row of 2010 has just
+one; in rows with three or more no cell can hold more than 4 people). NULL, TRUE and NAN are
+surnames of real people, never missing values. The last row, ALL OTHER NAMES, sums the rarer names
+and is no name: it is left out and counted. Shares are of all bearers: percentages of white, Black
+and so on are of people who are not Hispanic. Source: U.S. Census Bureau, public domain.
 """
 
 from __future__ import annotations
@@ -17,11 +21,9 @@ from typing import IO
 
 import pyarrow as pa
 
-from fairscreen import resources
+from fairscreen import spelling
 from fairscreen.errors import InputError
-from fairscreen.sources import archive, editions
-from fairscreen.sources.result import IngestResult
-from fairscreen.tables import Warehouse
+from fairscreen.sources import archive
 
 REMEDY = "Download names.zip of the 2010 surnames from the Census Bureau again."
 ALL_OTHER = "ALL OTHER NAMES"
@@ -43,18 +45,22 @@ SCHEMA = pa.schema(
         *(pa.field(column, pa.float64()) for column in PERCENTAGES),
     ]
 )
-_DDL = ", ".join(["name STRING", "bearers INT", *(f"{c} DOUBLE" for c in PERCENTAGES)])
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Surnames:
-    """`rows` (`SCHEMA`), one per surname, and how many summary rows were left out."""
+    """`rows` (`SCHEMA`), one per surname, and what is not in them.
+
+    left_out: summary rows; suppressed_cells: null percentages; rarer_bearers: people of the
+    summary rows, who bear surnames that are not listed.
+    """
 
     rows: pa.Table
     left_out: int
     suppressed_cells: int
+    rarer_bearers: int
 
 
 def read(path: Path) -> Surnames:
@@ -138,14 +144,15 @@ def _rows(
 ) -> Surnames:
     columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
     seen: set[str] = set()
-    left_out = suppressed = 0
+    left_out = suppressed = rarer = 0
     for number, row in lines:
         at = f"{where}, line {number}"
         if len(row) != width:
             raise InputError(at, f"{len(row)} fields where the header has {width}", REMEDY)
-        name = row[place["name"]]
+        name = spelling.clean(row[place["name"]])
         if name == ALL_OTHER:
             left_out += 1
+            rarer += _number(row[place["bearers"]], "count", at)
             continue
         if not name or name in seen:
             problem = f"surname {name} stands there twice" if name else "a row without a surname"
@@ -159,7 +166,7 @@ def _rows(
             columns[ours].append(value)
     if not seen:
         raise InputError(where, "a header and no surnames", REMEDY)
-    return Surnames(pa.table(columns, schema=SCHEMA), left_out, suppressed)
+    return Surnames(pa.table(columns, schema=SCHEMA), left_out, suppressed, rarer)
 
 
 def _number(text: str, column: str, at: str) -> int:
@@ -178,26 +185,3 @@ def _percent(text: str, column: str, at: str) -> float | None:
     if value > 100:
         raise InputError(f"{at}, column {column}", f"{text} is more than 100 percent", REMEDY)
     return value
-
-
-def ingest_surnames(warehouse: Warehouse, path: Path | str) -> IngestResult:
-    """Make table `census_surname` hold this file's surnames, in one transaction.
-
-    Raises InputError as `read` does, before anything is written.
-    """
-    file = resources.resolve(str(path))
-
-    def load() -> editions.Loaded:
-        surnames = read(file)
-        rows = editions.frame(warehouse, [editions.packed(surnames.rows)], _DDL)
-        noun = "row" if surnames.left_out == 1 else "rows"
-        notes = [
-            f"{surnames.left_out} {noun} {ALL_OTHER} left out: it is a sum, not a surname.",
-            f"{surnames.suppressed_cells:,} suppressed percentages, {SUPPRESSED}, are null.",
-        ]
-        return editions.Loaded(rows, surnames.rows.num_rows, notes)
-
-    sha256 = archive.file_sha256(file, REMEDY)
-    return editions.ingest(
-        warehouse, table="census_surname", kind="surnames", file=file.name, sha256=sha256, load=load
-    )

@@ -1,8 +1,9 @@
-"""Sources of which a warehouse holds one edition at a time: SSA, Census surnames, PSID.
+"""Sources that come in editions: first names, surnames, PSID.
 
-A new edition takes the place of the earlier one in one Delta transaction. The rows come first
-and the ledger second, so what counts as "already there" is asked of the rows themselves: an
-edition that was replaced and comes back is ingested again.
+Editions lie side by side, told apart by `source_sha256`: an audit takes the rows of the files that
+it names, and two audits with different files share a warehouse. An edition is appended in one
+Delta transaction. The rows come first and the ledger second, so what counts as "already there" is
+asked of the rows themselves.
 """
 
 from __future__ import annotations
@@ -38,25 +39,23 @@ def ingest(
     sha256: str,
     load: Callable[[], Loaded],
 ) -> IngestResult:
-    """Make `table` hold exactly this edition; a no-op where it does already.
+    """Append this edition to `table`; a no-op where its rows and its ledger entry are there.
 
     `load` reads and checks the whole edition; what it raises leaves the table as it was.
     """
-    held = warehouse.read(table).select("source_sha256").limit(1).collect()
-    earlier = str(held[0]["source_sha256"]) if held else None
-    if earlier == sha256 and sha256 in ledger.known(warehouse, kind):
+    mine = warehouse.read(table).where(sf.col("source_sha256") == sha256)
+    there = bool(mine.select("source_sha256").limit(1).collect())
+    if there and sha256 in ledger.known(warehouse, kind):
         note = f"{file}: already ingested, nothing to do."
         return IngestResult(kind, 0, (), (file,), (note,), (sha256,))
     loaded = load()
-    notes = list(loaded.notes)
-    if earlier is not None and earlier != sha256:
-        notes.append(f"{file} replaces the edition that table {table} held before.")
-    if earlier != sha256:
+    if not there:
         rows = loaded.rows.withColumn("source_sha256", sf.lit(sha256))
-        warehouse.replace(table, rows, where="true")
+        name = ledger.transaction(warehouse, table, kind, [sha256])
+        warehouse.append(table, rows, transaction=name)
     entry = ledger.Entry(kind, sha256, file, loaded.row_count, synthetic=loaded.synthetic)
     ledger.record(warehouse, [entry])
-    return IngestResult(kind, loaded.row_count, (file,), (), tuple(notes), (sha256,))
+    return IngestResult(kind, loaded.row_count, (file,), (), tuple(loaded.notes), (sha256,))
 
 
 def packed(rows: pa.Table) -> bytes:

@@ -230,11 +230,11 @@ def ingest_psid(
     *,
     crosswalk: Path | None = None,
 ) -> IngestResult:
-    """Make table `psid_person` hold this extract, in one transaction.
+    """Append this extract to table `psid_person`, in one transaction.
 
-    One edition at a time, so that synthetic and real people never mix: one package, or several
-    that are joined. `crosswalk`: a file that replaces the shipped one. Raises InputError as
-    `read` does, before anything is written.
+    Extracts lie side by side, synthetic and real ones too, and an audit reads the one that it
+    names: one package, or several that are joined. `crosswalk`: a file that replaces the shipped
+    one. Raises InputError as `read` does, before anything is written.
     """
     from pyspark.sql import functions as sf
 

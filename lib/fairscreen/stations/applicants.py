@@ -1,4 +1,7 @@
-"""Bronze to applicants: who applies, who was left out and why, propensities that are known."""
+"""Bronze to applicants: who applies, who was left out and why, propensities that are known.
+
+And how typical the names are that applicants can have.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,16 @@ from typing import Any
 
 from pyspark.sql import functions as sf
 
-from fairscreen.population import build, known
+from fairscreen.population import build, known, rows, typicality
 from fairscreen.population.jobs import Chosen
+from fairscreen.sources import editions
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 from fairscreen.stations.ingest import Bronze
+from fairscreen.tables import Warehouse
 
 
 def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
-    """Rows of `applicants`, `exclusions` and `known_propensity` of this audit.
+    """Rows of `applicants`, `exclusions`, `known_propensity` and the name tables of this audit.
 
     The config's jobs are those of `chosen`; what else it holds is for the record.
     """
@@ -42,6 +47,7 @@ def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
         else:
             propensities = known.known_propensity(written, fitted.generator, cfg)
         warehouse.replace("known_propensity", propensities, where=run.mine)
+        write_typicality(warehouse, fitted.names, cfg.audit_id)
         return {
             "rows": written.count(),
             "notes": [*chosen.notes, *build.notes_of(fitted, cfg)],
@@ -52,3 +58,14 @@ def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
 
     mark = fingerprint(settings, design, bronze.sha256, chosen.notes, chosen.detail)
     return run_station(run, "applicants", mark, work)
+
+
+def write_typicality(warehouse: Warehouse, names: typicality.Names, audit_id: str) -> None:
+    """Replace the audit's rows of the two typicality tables."""
+    for table, found in (
+        (typicality.FIRST, names.first_rows), (typicality.LAST, names.last_rows),
+    ):  # fmt: skip
+        schema = rows.spark_schema(table).removeprefix("audit_id STRING, ")
+        frame = editions.frame(warehouse, [editions.packed(found)], schema)
+        mine = frame.withColumn("audit_id", sf.lit(audit_id))
+        warehouse.replace(table, mine, where=f"audit_id = '{audit_id}'")

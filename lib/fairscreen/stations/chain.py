@@ -88,7 +88,7 @@ def closing_text(cfg: Config, summary: dict[str, Any]) -> str:
         f"warehouse:  {cfg.warehouse}",
     ]
     for name, facts in summary["tables"].items():
-        lines.append(f"  {name:<18} {facts['rows']:>10,} rows  Delta version {facts['version']}")
+        lines.append(f"  {name:<21} {facts['rows']:>10,} rows  Delta version {facts['version']}")
     if summary.get("report_path"):
         lines += [
             f"report:     {summary['report_path']}",

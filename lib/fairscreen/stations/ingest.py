@@ -9,7 +9,7 @@ from pathlib import Path
 from fairscreen import resources
 from fairscreen.progress import say
 from fairscreen.settings.population import Sources
-from fairscreen.sources import acs_pums, acs_survey, census_surnames, psid, ssa_names
+from fairscreen.sources import acs_pums, acs_survey, names, psid
 from fairscreen.sources.acs_survey import Survey
 from fairscreen.sources.psid_crosswalk import load_crosswalk
 from fairscreen.sources.result import IngestResult
@@ -32,8 +32,9 @@ def check(
 ) -> Survey | None:
     """What can be known of the files before Spark starts. Raises InputError as `ingest`.
 
-    ACS files get one cheap pass: what that gives is for `ingest`, whose workers check the rest. Of
-    the others, which are small, the archive and its headers.
+    ACS files get one cheap pass: what that gives is for `ingest`, whose workers check the rest.
+    Lists of names that a user brings are read whole; of the others, which are small, the archive
+    and its headers. kind: acs, psid, surnames, and ssa for first names of any source.
     """
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
@@ -42,8 +43,8 @@ def check(
         psid.inspect(files, load_crosswalk(_file(crosswalk)))
         return None
     one = {
-        "ssa": ssa_names.inspect,
-        "surnames": census_surnames.inspect,
+        "ssa": names.inspect_first_names,
+        "surnames": names.inspect_surnames,
     }[kind]
     for file in files:
         one(file)
@@ -70,8 +71,8 @@ def ingest(
     if kind == "psid":
         return psid.ingest_psid(warehouse, files, crosswalk=_file(crosswalk))
     one = {
-        "ssa": ssa_names.ingest_ssa,
-        "surnames": census_surnames.ingest_surnames,
+        "ssa": names.ingest_first_names,
+        "surnames": names.ingest_surnames,
     }[kind]
     results = [one(warehouse, file) for file in files]
     return IngestResult(
@@ -88,7 +89,7 @@ def wanted(sources: Sources) -> dict[str, tuple[str, ...]]:
     """Files of an audit by kind."""
     return {
         "acs": sources.acs,
-        "ssa": (sources.ssa,),
+        "ssa": (sources.first_names,),
         "surnames": (sources.surnames,),
         "psid": (sources.psid,) if isinstance(sources.psid, str) else sources.psid,
     }

@@ -23,8 +23,8 @@ from fairscreen.stations.ingest import Bronze
 SIMULATED = frozenset({"planted"})
 _TABLES = (
     "acs_person", "psid_person", "ssa_name", "census_surname", "applicants", "exclusions",
-    "known_propensity", "documents", "contents", "requests", "replies", "scores",
-    "estimates", "overlap", "patterns",
+    "known_propensity", "first_name_typicality", "surname_typicality", "documents", "contents",
+    "requests", "replies", "scores", "estimates", "overlap", "patterns",
 )  # fmt: skip
 
 

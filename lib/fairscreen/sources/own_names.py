@@ -1,0 +1,225 @@
+"""Names that a user brings: first names and surnames as a CSV, parquet, Stata or Excel table.
+
+First names: columns name, gender (female, male, F, M) and count, and birth_year where the list
+tells it; without it every birth year has the same names. Nothing is left out of such a list for
+privacy, so no births hide in it.
+Surnames: columns name and count and either percentages of the bearers (pct_white, pct_black,
+pct_asian_pacific, pct_native, pct_two_or_more, pct_hispanic, or the Census Bureau's names of them;
+empty or (S) = not told) or, in long form, race, with a row and a count for each name and race.
+Columns are found by name in any order and case; other columns are ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairscreen import spelling
+from fairscreen.errors import InputError
+from fairscreen.input_files import labels, place, read_table
+from fairscreen.sources import census_surnames
+from fairscreen.sources.census_surnames import ALL_OTHER, PERCENTAGES, SUPPRESSED, Surnames
+from fairscreen.sources.ssa_lines import YEARS
+
+_GENDERS = {"f": "F", "female": "F", "m": "M", "male": "M"}
+_RACES = {column.removeprefix("pct_"): column for column in PERCENTAGES}
+_MOST_PERCENT = 100.5  # the Bureau's own rows reach 100.02 by rounding
+_WHOLE = re.compile(r"[0-9]{1,9}")
+_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]+)?")
+Cells = NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The cells of a file as text (None = empty), by the names that the readers use."""
+
+    path: str
+    cells: Mapping[str, Cells]
+    titles: Mapping[str, str]  # what the file calls them
+    places: list[str]  # `line 7`
+
+    def wrong(self, at: int, column: str, problem: str, remedy: str) -> InputError:
+        where = f"{self.path}, {self.places[at]}, {self.titles[column]}"
+        return InputError(where, problem, remedy)
+
+    def names(self) -> list[str]:
+        """Cleaned names; InputError for one that can be none."""
+        found = []
+        for at, cell in enumerate(self.cells["name"]):
+            name = spelling.clean(cell or "")
+            if problem := spelling.fault(name):
+                raise self.wrong(at, "name", problem if name else "is empty", "Give a name.")
+            found.append(name)
+        return found
+
+    def counts(self) -> list[int]:
+        found = []
+        for at, cell in enumerate(self.cells["count"]):
+            if cell is None or not _WHOLE.fullmatch(cell) or int(cell) == 0:
+                problem = f"{cell or ''!r} is not a whole number above 0"
+                raise self.wrong(at, "count", problem, "Correct the count, or remove the row.")
+            found.append(int(cell))
+        return found
+
+    def once(self, column: str, keys: list[tuple[object, ...]]) -> None:
+        """InputError where two rows are of one name (as printed) and everything beside it."""
+        seen: dict[tuple[object, ...], int] = {}
+        for at, key in enumerate(keys):
+            if key in seen:
+                problem = f"{', '.join(map(str, key))} stands already in {self.places[seen[key]]}"
+                raise self.wrong(at, column, problem, "Add the two rows up, or remove one.")
+            seen[key] = at
+
+
+def _read(path: Path, options: Mapping[str, tuple[str, ...]], needed: tuple[str, ...]) -> _Table:
+    """The columns that are there; options: our name -> what a file may call it."""
+    frame = read_table(path, row="name")
+    there = {str(c).strip().lower(): str(c) for c in frame.columns}
+    titles = {
+        ours: there[found]
+        for ours, theirs in options.items()
+        if (found := next((t for t in theirs if t in there), None))
+    }
+    missing = [" or ".join(options[c]) for c in needed if c not in titles]
+    if missing:
+        noun = "column" if len(missing) == 1 else "columns"
+        raise InputError(
+            str(path),
+            f"{noun} {', '.join(missing)} missing; it has {', '.join(there.values())}",
+            "Name the columns so in the file's first line.",
+        )
+    cells = {ours: labels(frame[title]) for ours, title in titles.items()}
+    return _Table(str(path), cells, titles, [place(frame, i) for i in range(len(frame))])
+
+
+def first_names(path: Path) -> Iterator[pa.Table]:
+    """One table with the columns of ssa_names; birth_year is null where the file has none.
+
+    Raises InputError naming file, line and column: no such column, an empty or impossible name,
+    gender, count or birth year, a name twice.
+    """
+    options = {
+        "name": ("name", "first_name"), "gender": ("gender", "sex"), "count": ("count", "births"),
+        "birth_year": ("birth_year", "year"),
+    }  # fmt: skip
+    table = _read(path, options, ("name", "gender", "count"))
+    names, counts = table.names(), table.counts()
+    sexes = []
+    for at, cell in enumerate(table.cells["gender"]):
+        if (cell or "").strip().lower() not in _GENDERS:
+            problem = f"{cell or ''!r} is not female or male (F or M)"
+            raise table.wrong(at, "gender", problem, "Correct the cell.")
+        sexes.append(_GENDERS[cell.strip().lower()])
+    years: list[int | None] = [None] * len(names)
+    for at, cell in enumerate(table.cells.get("birth_year", ())):
+        if not re.fullmatch("[0-9]{4}", cell or "") or not YEARS[0] <= int(cell) <= YEARS[1]:
+            problem = f"{cell or ''!r} is not a year between {YEARS[0]} and {YEARS[1]}"
+            remedy = "Give every row its year, or leave the column out."
+            raise table.wrong(at, "birth_year", problem, remedy)
+        years[at] = int(cell)
+    shown = [spelling.printed(n) for n in names]
+    table.once(
+        "name",
+        [
+            (name, sex) if year is None else (name, sex, year)
+            for name, sex, year in zip(shown, sexes, years, strict=True)
+        ],
+    )
+    yield pa.table(
+        {
+            "birth_year": pa.array(years, pa.int32()),
+            "sex": pa.array(sexes, pa.string()),
+            "name": pa.array(names, pa.string()),
+            "births": pa.array(counts, pa.int32()),
+        }
+    )
+
+
+def surnames(path: Path) -> Surnames:
+    """Surnames with percentages by race, from either form.
+
+    Raises InputError naming file, line and column: no such column, an empty or impossible name,
+    count, race or percentage, percentages above 100 together or given as shares, a name twice.
+    """
+    options = {"name": ("name", "surname"), "count": ("count", "bearers"), "race": ("race",)}
+    options |= {ours: (ours, theirs) for ours, theirs in PERCENTAGES.items()}
+    table = _read(path, options, ("name", "count"))
+    if "race" in table.cells:
+        return _long(table)
+    given = [column for column in PERCENTAGES if column in table.cells]
+    if not given:
+        raise InputError(
+            table.path, "has neither a column race nor percentages",
+            f"Give race, or {', '.join(PERCENTAGES)} (those that are known).",
+        )  # fmt: skip
+    return _wide(table, given)
+
+
+def _wide(table: _Table, given: list[str]) -> Surnames:
+    names, counts = table.names(), table.counts()
+    pct = np.full((len(names), len(PERCENTAGES)), np.nan)
+    hidden = 0
+    for column in given:
+        at_column = list(PERCENTAGES).index(column)
+        for at, cell in enumerate(table.cells[column]):
+            if cell is None or cell == SUPPRESSED:
+                hidden += 1
+                continue
+            if not _NUMBER.fullmatch(cell) or float(cell) > 100:
+                problem = f"{cell!r} is neither a percentage nor empty"
+                raise table.wrong(at, column, problem, "Give percent, 0 to 100.")
+            pct[at, at_column] = float(cell)
+    sums = np.nansum(pct, axis=1)
+    if (sums > _MOST_PERCENT).any():
+        at = int(np.flatnonzero(sums > _MOST_PERCENT)[0])
+        problem = f"the percentages add up to {sums[at]:.2f}"
+        raise table.wrong(at, given[-1], problem, "They are of one name's bearers: at most 100.")
+    if sums.max() <= 1:
+        problem = f"the percentages add up to {sums.max():g} at most"
+        raise InputError(table.path, problem, "Give percent, 0 to 100, not shares of 1.")
+    table.once("name", [(spelling.printed(n),) for n in names])
+    kept = np.array([n.upper() != ALL_OTHER for n in names])
+    columns = {
+        "name": pa.array(names, pa.string()),
+        "bearers": pa.array(counts, pa.int32()),
+        **{c: pa.array(p, mask=np.isnan(p)) for c, p in zip(PERCENTAGES, pct.T, strict=True)},
+    }
+    rows = pa.table(columns, schema=census_surnames.SCHEMA).filter(pa.array(kept))
+    rarer = sum(n for n, keep in zip(counts, kept, strict=True) if not keep)
+    return Surnames(rows, int((~kept).sum()), hidden, rarer)
+
+
+def _long(table: _Table) -> Surnames:
+    names, counts = table.names(), table.counts()
+    races = []
+    for at, cell in enumerate(table.cells["race"]):
+        race = (cell or "").strip().lower()
+        if race not in _RACES:
+            problem = f"{cell or ''!r} is no race of the surname table"
+            raise table.wrong(at, "race", problem, f"Use {', '.join(_RACES)}.")
+        races.append(race)
+    shown = [spelling.printed(n) for n in names]
+    table.once("name", list(zip(shown, races, strict=True)))
+    codes: dict[str, int] = {}
+    order: list[str] = []
+    for name, text in zip(shown, names, strict=True):
+        if name not in codes:
+            codes[name] = len(order)
+            order.append(text)
+    people = np.zeros((len(order), len(_RACES)))
+    where = ([codes[n] for n in shown], [list(_RACES).index(r) for r in races])
+    people[where] = counts
+    total = people.sum(axis=1)
+    pct = 100 * people / total[:, None]
+    columns = {
+        "name": pa.array(order, pa.string()),
+        "bearers": pa.array(total.astype(np.int32)),
+        **{c: pa.array(p) for c, p in zip(PERCENTAGES, pct.T, strict=True)},
+    }
+    return Surnames(pa.table(columns, schema=census_surnames.SCHEMA), 0, 0, 0)
