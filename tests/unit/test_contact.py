@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairscreen import random
@@ -18,6 +18,7 @@ START = random.prefix(1, "documents/x/email/0/0")
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
+@example("", "\N{MATHEMATICAL BOLD FRAKTUR CAPITAL A}")  # has no lower case, but is made of A
 def test_every_name_gives_a_valid_address(first: str, last: str) -> None:
     address = contact.email(first, last, b"a", START)
     assert EMAIL.fullmatch(address)

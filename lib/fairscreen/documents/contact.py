@@ -25,8 +25,8 @@ def ascii_name(name: str) -> str:
     Spaces, dots and apostrophes go, as people write it: De La Cruz, delacruz; O'Neil, oneil.
     """
     plain = unicodedata.normalize("NFKD", name.casefold().translate(_LETTERS))
-    # Once more: NFKD can bring out a letter of the table (for instance from a ligature).
-    plain = plain.translate(_LETTERS)
+    # Once more: NFKD can bring out a capital, or a letter of the table (such as from a ligature).
+    plain = plain.casefold().translate(_LETTERS)
     kept = "".join(c for c in plain if c == "-" or (c.isascii() and c.isalnum()))
     return "-".join(part for part in kept.split("-") if part)[:_PART].strip("-")
 
