@@ -49,6 +49,13 @@ def select(largest: int | None, draw: int | None, occupations: Sequence[str]) ->
     once("occupations", occupations)
 
 
+def increasing(name: str, values: Sequence[int]) -> None:
+    """At least one bound, each above the one before."""
+    not_empty(name, values)
+    if list(values) != sorted(set(values)):
+        raise ValueError(f"{name} does not increase; sort its bounds")
+
+
 def cohorts(given: Mapping[str, tuple[int, int]]) -> None:
     """Birth cohorts: first to last year, apart from each other."""
     not_empty("cohorts", given)

@@ -11,6 +11,7 @@ import population_inputs as inputs
 from fairscreen import tables
 from fairscreen.errors import InputError
 from fairscreen.population import build, joint, known, naming, typicality
+from fairscreen.reporting import experience
 from fairscreen.stations.applicants import write_typicality
 
 N = 150
@@ -21,7 +22,7 @@ def bronze(spark) -> SimpleNamespace:
     """Real rows, few of them: every tenth surveyed person and the most frequent names."""
     frames = {
         "acs": inputs.acs(10),
-        "psid": inputs.psid(),
+        "psid": inputs.psid(6000),
         "ssa": inputs.ssa().query("births >= 200"),
         "surnames": inputs.surnames().query("bearers >= 5000"),
     }
@@ -49,6 +50,7 @@ def _build(bronze: SimpleNamespace, *overrides: str, acs=None) -> SimpleNamespac
         else known.known_propensity(applicants, fitted.generator, cfg),
         notes=build.notes_of(fitted, cfg),
         fit=build.facts(fitted, cfg),
+        quality=build.experience_fit(fitted, cfg),
     )
 
 
@@ -101,6 +103,24 @@ def test_balanced(spark, bronze) -> None:
             spark.conf.unset("spark.sql.leafNodeDefaultParallelism")
         else:
             spark.conf.set("spark.sql.leafNodeDefaultParallelism", before)
+
+
+def test_the_fit_of_experience_comes_back_from_its_table(warehouse, bronze) -> None:
+    quality = _build(bronze).quality
+    warehouse.replace(
+        "experience_fit", warehouse.rows("experience_fit", quality), where="audit_id = 'demo'"
+    )
+    frame = warehouse.read("experience_fit").where("audit_id = 'demo'").toPandas()
+    assert len(frame) == len(quality)
+    again = {(r["kind"], r["name"]): r for r in experience.records(frame)}
+    for row in quality:
+        back = again[row["kind"], row["name"]]
+        assert {k: v for k, v in back.items() if v is not None} == {
+            k: v for k, v in row.items() if v is not None
+        }
+    assert set(experience.files(frame, inputs.demo(*SMALL))) == {
+        "experience_fit.json", "experience_qq.svg",
+    }  # fmt: skip
 
 
 def test_surveyed_takes_everybody_once(bronze) -> None:

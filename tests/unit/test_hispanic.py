@@ -8,7 +8,7 @@ import pytest
 
 import population_inputs as inputs
 from fairscreen.errors import InputError
-from fairscreen.population import domain, experience, grouping, naming, propensity
+from fairscreen.population import domain, grouping, harmonise, naming, propensity
 from fairscreen.population.mapping import mapping_rows
 
 OWN = (
@@ -84,10 +84,11 @@ def test_psid_answers_of_hispanic_people_count_for_their_group() -> None:
     cfg = inputs.demo("population.hispanic=own_group")
     axes = domain.from_settings(cfg.population)
     psid = inputs.psid()
-    mine = experience._psid_covariates(psid, cfg.population, axes)
+    classes = harmonise.job_classes(cfg.population)
+    mine = harmonise.of_psid(psid, cfg.population, axes, classes)
     hispanic = (psid["hispanic"] == True).to_numpy()  # noqa: E712 (null is not true)
     assert (mine.race[hispanic] == axes.races.index("hispanic")).all()
-    plain = experience._psid_covariates(psid, inputs.demo().population, axes)
+    plain = harmonise.of_psid(psid, inputs.demo().population, axes, classes)
     np.testing.assert_array_equal(mine.race[~hispanic], plain.race[~hispanic])
 
 

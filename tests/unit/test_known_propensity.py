@@ -61,7 +61,7 @@ def _enumerated(cfg: Config, g: gen.Generator, row: pd.Series, gender: int, race
         for e, level in enumerate(axes.levels):
             if level not in cfg.population.education_groups[row["edu_group"]]:
                 continue
-            mean, sigma = model.exp_mean[gender, race, age, c, e], model.exp_sigma[band, gender]
+            mean, sigma = model.exp_location[gender, race, age, c, e], model.exp_sigma[band, gender]
             law = stats.truncnorm(-mean / sigma, (upper - mean) / sigma, loc=mean, scale=sigma)
             p_bin = (law.cdf((months + 0.5) / 12) - law.cdf((months - 0.5) / 12)).sum()
             business += p_state * model.education[gender, race, band, c, e] * p_bin

@@ -86,13 +86,20 @@ def test_notes_name_jobs_that_psid_does_not_know() -> None:
         "new: {title: W, occp: ['0002'], psid_occp: []}}"
     )
     rows = {"nurses": 29, "ghosts": 0, "new": 0}
-    facts = {"psid_synthetic": False, "psid_rows_by_job": rows}
+    facts = {"psid_synthetic": False, "psid_rows_by_job": rows, "moments_outside": []}
     assert noted.fit_notes(inputs.demo(jobs).population, facts) == (
         "Job ghosts: nobody in PSID, of the waves and ages in use, has its psid_occp (0001, 0002), "
         "so its years of experience are drawn from people in other jobs.",
         "Job new: its psid_occp is empty, so its years of experience are drawn from people in "
         "other jobs.",
         "Fewer than 30 PSID rows in nurses: experience there leans on other jobs.",
+    )
+    facts = {"psid_synthetic": False, "psid_rows_by_job": {"nurses": 30}}
+    facts["moments_outside"] = ["race black (0.03 against 0.11)", "age mean (30 against 33)"]
+    assert noted.fit_notes(inputs.demo(jobs).population, facts) == (
+        "PSID after weighting differs from the survey beyond "
+        "population.experience.moment_tolerance in race black (0.03 against 0.11), age mean (30 "
+        "against 33): years of experience lean on the model there.",
     )
 
 

@@ -17,7 +17,14 @@ def test_published_settings() -> None:
     assert people.first_names.gender_threshold == 0.75
     assert people.first_names.cohort_threshold == 0.5
     assert people.surname_threshold == 0.5
-    assert people.experience.match_survey
+    experience = people.experience
+    assert experience.match_survey
+    assert not experience.calibrate
+    assert experience.target == "years"
+    assert not experience.choose_rounds
+    assert experience.residuals == "training"
+    assert experience.sigma == "residual_sd"
+    assert experience.location == "as_published"
     assert estimation.learner == "xgboost"
     assert (estimation.folds, estimation.repeats, estimation.bootstrap_draws) == (5, 1, 500)
     assert set(estimation.roles.business) == {"edu_group", "exp_year"}

@@ -21,7 +21,15 @@ from fairscreen.population.drawing import applicants
 from fairscreen.population.generator import Generator
 from fairscreen.population.known import unknown_reason
 
-__all__ = ["Fitted", "applicants", "exclusions", "facts", "fit_generator", "notes_of"]
+__all__ = [
+    "Fitted",
+    "applicants",
+    "exclusions",
+    "experience_fit",
+    "facts",
+    "fit_generator",
+    "notes_of",
+]
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,7 @@ class Fitted:
     left_out: pd.DataFrame  # job, reason, people, weighted
     names: typicality.Names
     experience_facts: dict[str, Any]
+    experience_rows: tuple[dict[str, Any], ...]  # of table experience_fit, less audit_id
     smoothing_shift: dict[str, dict[str, float]]  # job: of states, of education levels
 
     @property
@@ -67,7 +76,7 @@ def fit_generator(
         job: gen.smoothing_shift(model, cells[cells["job"] == job], domain)
         for job, model in generator.jobs.items()
     }
-    return Fitted(generator, survey, included, left_out, names, exp.facts, shift)
+    return Fitted(generator, survey, included, left_out, names, exp.facts, exp.rows, shift)
 
 
 def exclusions(fitted: Fitted, cfg: Config) -> DataFrame:
@@ -76,6 +85,11 @@ def exclusions(fitted: Fitted, cfg: Config) -> DataFrame:
     columns = rows.arrow_schema("exclusions")
     table = pa.Table.from_pandas(counted[columns.names], schema=columns, preserve_index=False)
     return fitted.included.sparkSession.createDataFrame(table)
+
+
+def experience_fit(fitted: Fitted, cfg: Config) -> list[dict[str, Any]]:
+    """Records of table `experience_fit`."""
+    return [{"audit_id": cfg.audit_id, **row} for row in fitted.experience_rows]
 
 
 def notes_of(fitted: Fitted, cfg: Config) -> tuple[str, ...]:

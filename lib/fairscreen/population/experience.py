@@ -1,15 +1,28 @@
 """P2: years of work experience, learned from PSID and drawn for everybody.
 
-exp_year ~ TruncNormal(f, sigma, [0, age - 18]), rounded to whole months. f is a boosted-tree mean
-of PSID's "years worked since age 18" given gender, race, age, region, education and job; sigma
-comes from its residuals by age band, gender and job, shrunk to coarser strata.
+exp_year ~ TruncNormal(location, sigma, [0, age - 18]), rounded to whole months. f is a boosted-tree
+mean of PSID's "years worked since age 18" given gender, race, age, region, education and job, PSID
+being reweighted to the survey's covariates (`matching`); sigma is by age band, gender and job,
+thin strata shrunk to coarser ones (`sigma`). How the surveys' codes meet: `harmonise`. How well it
+fits: `experience_fit`.
 Source: PopResume, section 4.1 (P2).
 
-PSID is reweighted to the survey's covariates (`match_survey`, as published). Three things PSID
-imposes: region stands for state: PSID has too few people per state. Education
-counts years and stops at 17, so degrees above the bachelor's are one value here. And everybody of
-the ages in question trains the mean, with the job as a feature, because some of the audit's jobs
-have few people in PSID.
+Default: sigma maximises the truncated normal's likelihood of out-of-fold predictions (trees fit
+their own training rows too well, and near a bound a plain SD understates sigma); the location is
+the one whose truncated mean is f (the mean of TruncNormal(f, sigma) is not f: near 0 it is above,
+near age - 18 below). Answers are whole years: one at a bound stands for half a year inside it, and
+f is trained on the middle of what an answer stands for. The trees learn the share of the years
+since 18, with as many rounds as foretell other families best: the spread of years grows with age,
+so the squared error of years is that of the oldest and leaves the young biased.
+
+`preset: published` does what the paper says: trees of years, location f, sigma from residuals of
+the training samples by age, gender and job. The paper leaves open the ratio's classifier, the
+trees' settings, how age is grouped and how the hierarchy works (here: variances shrunk, 30 people's
+worth), what becomes of answers above age - 18 (here: cut to it) and the unit of the draws (here:
+months).
+
+Everybody of the ages in question trains the mean, because some of the audit's jobs have few people
+in PSID; the job is a feature.
 """
 
 from __future__ import annotations
@@ -21,173 +34,179 @@ import numpy as np
 import pandas as pd
 import xgboost as xgb
 from numpy.typing import NDArray
-from scipy import stats
 
+from fairscreen import random
 from fairscreen.errors import InputError
-from fairscreen.population import matching, truncated
+from fairscreen.population import experience_fit, harmonise, matching, truncated
+from fairscreen.population import sigma as spread
 from fairscreen.population.domain import GENDERS, REGIONS, Domain
-from fairscreen.population.geography import STATES
-from fairscreen.settings.population import HISPANIC, Experience, Population
+from fairscreen.population.harmonise import Covariates
+from fairscreen.settings.population import Experience, Population
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 FIRST_WORKING_AGE = 18
-
-# PSID's first mention of race as the RAC1P code that the config maps; others fit no code.
-_PSID_RACE = {1: "1", 2: "2", 3: "3", 4: "6", 5: "7"}
-# Years of schooling of a SCHL code, as PSID counts them (17 = anything beyond the bachelor's).
-_SCHL_YEARS = {
-    **{f"{code:02d}": 0 for code in range(1, 4)},
-    **{f"{code:02d}": code - 3 for code in range(4, 15)},
-    "15": 11, "16": 12, "17": 12, "18": 13, "19": 13, "20": 14, "21": 16,
-    "22": 17, "23": 17, "24": 17,
-}  # fmt: skip
-_REGION_OF_STATE = {fips: REGIONS.index(state.region) for fips, state in STATES.items()}
+_FEWEST = 50  # rows of PSID
+_ROUND_STEP = 5  # of the search for the number of rounds
 
 
 @dataclass(frozen=True)
 class ExperienceModel:
-    """mean (J, G, R, A, C, E) years; sigma (J, K, G) years; jobs in the config's order."""
+    """Tables by job, in the config's order, and what they stand on.
+
+    mean, location (J, G, R, A, C, E) years: f, and where the truncated normal is put.
+    sigma (J, K, G) years. facts for the run's log; rows of table experience_fit, less audit_id.
+    """
 
     mean: Array
+    location: Array
     sigma: Array
     facts: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Covariates:
-    """What P2 regresses on, (n,) each; -1 = not one of the configured values."""
-
-    gender: Index
-    race: Index
-    age: Index  # years
-    region: Index
-    schooling: Array  # years, at most 17
-    job: Index
-
-    def matrix(self, domain: Domain, n_jobs: int) -> Array:
-        """(n, k): gender, age, schooling, and one indicator per race, region and job."""
-        columns: list[NDArray[Any]] = [self.gender, self.age, self.schooling]
-        for values, size in (
-            (self.race, len(domain.races)), (self.region, len(REGIONS)), (self.job, n_jobs),
-        ):  # fmt: skip
-            columns += [values == i for i in range(size)]
-        return np.column_stack([c.astype(np.float64) for c in columns])
+    rows: tuple[dict[str, Any], ...]
 
 
 def fit(
     psid: pd.DataFrame, population: Population, domain: Domain, cells: pd.DataFrame
 ) -> ExperienceModel:
-    """Fit P2 on rows of table psid_person; `facts` says on how many people and how well.
+    """Fit P2 on rows of table psid_person.
 
     Rows used: the configured waves and ages, with gender, years worked, education and a positive
     weight. With `match_survey` they are reweighted to the covariates of `cells`, the surveyed
-    population counted by gender, race, age, state and edu_level with `weight` (sum of PWGTP).
+    population counted by gender, race, age, state and edu_level with `weight` (sum of PWGTP), and
+    rows with a value that nobody surveyed has drop out.
     Raises InputError where fewer than 50 rows remain.
     """
     settings = population.experience
-    rows = _usable(psid, population)
-    if len(rows) < 50:
+    classes = harmonise.job_classes(population)
+    usable = _usable(psid, population)
+    _require(len(usable), population)
+    survey = matching.Sample(
+        *harmonise.counted(
+            harmonise.of_survey(cells, population, domain),
+            cells["weight"].to_numpy(dtype=np.float64),
+        )
+    )
+    everybody = matching.Sample(
+        harmonise.of_psid(usable, population, domain, classes),
+        usable["weight"].to_numpy(dtype=np.float64),
+    )
+    axes = matching.Axes(domain, harmonise.band_labels(population))
+    fold = _folds(usable["person_1968"].to_numpy(dtype=np.int64), settings.folds)
+    matched = (
+        matching.match(
+            everybody, survey, axes, fold=fold, tolerance=settings.moment_tolerance,
+            calibrate=settings.calibrate, largest=settings.largest_ratio,
+        )
+        if settings.match_survey
+        else matching.Matched(np.ones(len(usable)), "none")
+    )  # fmt: skip
+    inside = matched.ratio > 0
+    if int(inside.sum()) < _FEWEST:
         raise InputError(
             "psid_person",
-            f"has {len(rows)} usable rows of waves {', '.join(map(str, settings.waves))} aged "
-            f"{population.age_min} to {population.age_max}; the fit needs at least 50",
-            "Ingest a PSID extract with these waves, or change population.experience.waves.",
+            f"has {int(inside.sum())} of {len(usable)} usable rows with a race, region and "
+            f"schooling that somebody surveyed has; the fit needs at least {_FEWEST}",
+            "Check population.races and education against both surveys, or set "
+            "population.experience.match_survey=false.",
         )
-    n_jobs = len(population.jobs)
-    people = _psid_covariates(rows, population, domain)
-    age, job = people.age, people.job
-    target = np.clip(rows["years_worked"].to_numpy(dtype=np.float64), 0, _most_years(age))
-    weight = rows["weight"].to_numpy(dtype=np.float64)
-    if settings.match_survey:
-        weight = weight * _ratio_to_survey(people, weight, cells, population, domain)
-    weight = weight / weight.mean()
-
-    X = people.matrix(domain, n_jobs)
-    booster = _train(X, target, weight, settings)
-    residual = target - _predict(booster, X)
-    band = domain.band_of_age[age - domain.age_min]
-    sigma = shrunk_sigma(
-        residual, weight, band, people.gender, job, shape=(n_jobs, domain.n_bands, len(GENDERS)),
-        prior_n=settings.sigma_prior_n, floor=settings.min_sigma,
+    moments = matching.moments(
+        everybody, matched.ratio, survey, axes, settings.moment_tolerance
     )  # fmt: skip
-    known = job >= 0
-    scaled = residual[known] / sigma[job[known], band[known], people.gender[known]]
+    rows, fold = usable[inside].reset_index(drop=True), fold[inside]
+    people = everybody.of.take(inside)
+    weight = (everybody.weight * matched.ratio)[inside]
+    weight = weight / weight.mean()
+    upper = most_years(people.age)
+    years = np.clip(rows["years_worked"].to_numpy(dtype=np.float64), 0, upper)
+    keep_mean = settings.location == "mean"
+    target = np.mean(spread.within_half_a_year(years, upper), axis=0) if keep_mean else years
+    person = np.asarray(rows.groupby(["person_1968", "person_number"]).ngroup(), dtype=np.int64)
+
+    X = people.matrix(domain, len(classes.members))
+    rounds, out_of_fold = _cross_fit(X, target, weight, upper, fold, settings)
+    mean_of = _train(X, target, weight, upper, settings, rounds)
+    seen = mean_of.at(X, upper) if settings.residuals == "training" else out_of_fold
+    strata = spread.Strata(
+        band=domain.band_of_age[people.age - domain.age_min], gender=people.gender,
+        informs=classes.informs(people.job), weight=weight, person=person,
+        n_bands=domain.n_bands, n_genders=len(GENDERS),
+    )  # fmt: skip
+    prior = {"prior_n": settings.sigma_prior_n, "floor": settings.min_sigma}
+    sigma = (
+        spread.by_likelihood(years, upper, seen, strata, keep_mean=keep_mean, **prior)
+        if settings.sigma == "likelihood"
+        else spread.by_residuals(target - seen, strata, **prior)
+    )
+    mean = _mean_table(mean_of, population, domain, classes, people.job, weight)
+    location = mean
+    if keep_mean:
+        ages = np.arange(domain.age_min, domain.age_max + 1)
+        by_age = np.moveaxis(sigma[:-1, domain.band_of_age], 2, 1)  # (J, G, A)
+        location = truncated.location_of(
+            mean, by_age[:, :, None, :, None, None], most_years(ages)[:, None, None]
+        )
+    table = _fit_rows(
+        rows, years, upper, out_of_fold, weight, person, strata, sigma, keep_mean, population,
+        domain,
+    )  # fmt: skip
+    table[0]["largest_ratio"] = float(matched.ratio.max())
+    size = spread.effective_n(weight, person)
     facts: dict[str, Any] = {
-        "psid_people": len(rows[["person_1968", "person_number"]].drop_duplicates()),
+        "psid_people": int(person.max()) + 1,
         "psid_rows": len(rows),  # somebody in two waves counts twice
-        "psid_rows_by_job": {j: int((job == i).sum()) for i, j in enumerate(population.jobs)},
+        "psid_rows_outside_survey": int((~inside).sum()),
+        "psid_rows_by_job": {
+            job: int(strata.informs[:, j].sum()) for j, job in enumerate(population.jobs)
+        },
         "psid_synthetic": bool(rows["synthetic"].any()),
         "psid_matched_to_survey": settings.match_survey,
-        "psid_effective_n": matching.effective_n(weight),
-        "residual_sd": float(np.sqrt(np.average(residual**2, weights=weight))),
+        "psid_effective_n": size,
+        "rounds": rounds,
+        "ratio_classifier": matched.classifier,
+        "ratio_largest": float(matched.ratio.max()),
+        # Only where meeting them was asked for.
+        "moments_outside": [
+            f"{m.name} ({m.matched:.3g} against {m.survey:.3g})"
+            for m in moments
+            if settings.match_survey and not m.within
+        ],
         "target_sd": float(np.sqrt(np.cov(target, aweights=weight, ddof=0))),
-        # Straightness of the normal Q-Q plot of residual / sigma, people of the audit's jobs.
-        "qq_correlation": float(stats.probplot(scaled)[1][2]) if len(scaled) > 2 else None,
-        "sigma_min": float(sigma.min()),
-        "sigma_max": float(sigma.max()),
+        "sigma_min": float(sigma[:-1].min()),
+        "sigma_max": float(sigma[:-1].max()),
+        **{
+            name: table[0].get(name)
+            for name in ("residual_sd", "qq_correlation", "ks_distance", "coverage_95")
+        },
     }
-    return ExperienceModel(_mean_table(booster, population, domain), sigma, facts)
+    table += experience_fit.moment_rows(moments, len(usable), size)
+    numbered = tuple(row | {"place": i} for i, row in enumerate(table))
+    return ExperienceModel(mean, location, sigma[:-1], facts, numbered)
 
 
-def draw_months(u: Array, mean: Array, sigma: Array, age: NDArray[np.int64]) -> NDArray[np.int64]:
+def draw_months(
+    u: Array, location: Array, sigma: Array, age: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Whole months of experience (n,) at uniforms u, within [0, 12 (age - 18)]."""
-    upper = _most_years(age)
-    return np.rint(12 * truncated.ppf(u, mean, sigma, upper)).astype(np.int64)
+    return np.rint(12 * truncated.ppf(u, location, sigma, most_years(age))).astype(np.int64)
 
 
-def bin_shares(cuts: tuple[float, ...], mean: Array, sigma: Array, age: NDArray[np.int64]) -> Array:
-    """P(exp_year in bin | mean, sigma, age), exact for what `draw_months` gives: (..., bins).
+def bin_shares(
+    cuts: tuple[float, ...], location: Array, sigma: Array, age: NDArray[np.int64]
+) -> Array:
+    """P(exp_year in bin | location, sigma, age), exact for what `draw_months` gives: (..., bins).
 
     `value < cut` goes below. A value of m months stands for [m - 1/2, m + 1/2) months.
     """
-    upper = _most_years(age)
+    upper = most_years(age)
     edges = [(np.ceil(12 * cut - 1e-9) - 0.5) / 12 for cut in sorted(cuts)]
-    below = [truncated.cdf(np.array(e), mean, sigma, upper) for e in edges]
-    shape = np.broadcast_shapes(np.shape(mean), np.shape(sigma), np.shape(upper))
+    below = [truncated.cdf(np.array(e), location, sigma, upper) for e in edges]
+    shape = np.broadcast_shapes(np.shape(location), np.shape(sigma), np.shape(upper))
     ladder = np.stack([np.zeros(shape), *below, np.ones(shape)], axis=-1)
     return np.asarray(np.clip(np.diff(ladder, axis=-1), 0, 1))
 
 
-def shrunk_sigma(
-    residual: Array,
-    weight: Array,
-    band: NDArray[np.int64],
-    gender: NDArray[np.int64],
-    job: NDArray[np.int64],
-    *,
-    shape: tuple[int, int, int],
-    prior_n: float,
-    floor: float,
-) -> Array:
-    """Residual SD (J, K, G), variances shrunk along all -> band -> band x gender -> + job.
-
-    A stratum of n people with variance v becomes (n v + prior_n v') / (n + prior_n), v' being the
-    coarser stratum's. job = -1 (another job) informs the coarser strata only.
-    """
-    n_jobs, n_bands, n_genders = shape
-    square = residual**2
-    whole = float(np.average(square, weights=weight))
-
-    def shrink(mine: NDArray[np.bool_], coarser: float) -> float:
-        n = int(mine.sum())
-        if n == 0:
-            return coarser
-        own = float(np.average(square[mine], weights=weight[mine]))
-        return (n * own + prior_n * coarser) / (n + prior_n)
-
-    variance = np.empty(shape)
-    for k in range(n_bands):
-        by_band = shrink(band == k, whole)
-        for g in range(n_genders):
-            here = (band == k) & (gender == g)
-            by_gender = shrink(here, by_band)
-            for j in range(n_jobs):
-                variance[j, k, g] = shrink(here & (job == j), by_gender)
-    return np.maximum(np.sqrt(variance), floor)
-
-
-def _most_years(age: Index) -> Array:
+def most_years(age: Index) -> Array:
+    """age - 18, at least 0."""
     return np.asarray(np.maximum(age - FIRST_WORKING_AGE, 0), dtype=np.float64)
 
 
@@ -199,78 +218,147 @@ def _usable(psid: pd.DataFrame, population: Population) -> pd.DataFrame:
     return rows.sort_values(keys, kind="stable").reset_index(drop=True)
 
 
-def _psid_covariates(rows: pd.DataFrame, population: Population, domain: Domain) -> Covariates:
-    index = {r: i for i, r in enumerate(domain.races)}
-    race_of = {code: index[r] for r, codes in population.races.items() for code in codes}
-    race = rows["race_code"].map(_PSID_RACE).map(race_of)
-    if population.hispanic == "own_group":
-        race = race.mask(rows["hispanic"].eq(True), index[HISPANIC])
-    job_of = {c: i for i, job in enumerate(population.jobs.values()) for c in job.psid_occp or ()}
-    return Covariates(
-        gender=_coded(rows["gender"].map({g: i for i, g in enumerate(GENDERS)})),
-        race=_coded(race),
-        age=_coded(rows["age"]),
-        region=_coded(rows["state"].map(_REGION_OF_STATE)),
-        schooling=np.asarray(rows["education_years"], dtype=np.float64),
-        job=_coded(rows["occp_2010"].map(job_of)),
-    )
+def _require(n: int, population: Population) -> None:
+    if n < _FEWEST:
+        settings = population.experience
+        raise InputError(
+            "psid_person",
+            f"has {n} usable rows of waves {', '.join(map(str, settings.waves))} aged "
+            f"{population.age_min} to {population.age_max}; the fit needs at least {_FEWEST}",
+            "Ingest a PSID extract with these waves, or change population.experience.waves.",
+        )
 
 
-def _ratio_to_survey(
-    people: Covariates, weight: Array, cells: pd.DataFrame, population: Population, domain: Domain
-) -> Array:
-    """Density ratio survey / PSID at PSID's rows. The job stays out: others must keep a say."""
-    survey = Covariates(
-        gender=_coded(cells["gender"].map({g: i for i, g in enumerate(GENDERS)})),
-        race=_coded(cells["race"].map({r: i for i, r in enumerate(domain.races)})),
-        age=_coded(cells["age"]),
-        region=_coded(cells["state"].map(_REGION_OF_STATE)),
-        schooling=np.asarray(cells["edu_level"].map(_schooling(population)), dtype=np.float64),
-        job=np.full(len(cells), -1, dtype=np.int64),
-    )
-    return matching.density_ratio(
-        people.matrix(domain, 0),
-        survey.matrix(domain, 0),
-        source_weight=weight,
-        target_weight=cells["weight"].to_numpy(dtype=np.float64),
-    )
+def _folds(family: Index, folds: int) -> Index:
+    """(n,) fold of each row by its 1968 family: relatives and both waves stay together.
+
+    By the rank of a hash, so that folds are of equal size however few families there are.
+    """
+    known, at = np.unique(family, return_inverse=True)
+    rank = np.argsort(np.argsort(random.hashes(0, "experience/fold", known), kind="stable"))
+    return np.asarray((rank % folds)[at], dtype=np.int64)
 
 
-def _schooling(population: Population) -> dict[str, float]:
-    """Years of schooling of each level of education, as PSID counts them."""
-    for codes in population.education.values():
-        for code in codes:
-            if code not in _SCHL_YEARS:
-                raise InputError("population.education", f"{code} is no SCHL code", "Use 01 to 24.")
-    return {
-        level: float(np.mean([_SCHL_YEARS[c] for c in codes]))
-        for level, codes in population.education.items()
-    }
+@dataclass(frozen=True)
+class _Mean:
+    """f by boosted trees: of years, or of their share in the years since 18."""
+
+    booster: xgb.Booster
+    of_share: bool
+
+    def at(self, X: Array, upper: Array, rounds: int = 0) -> Array:
+        """Mean years (n,) after some rounds (0: all).
+
+        Trees may leave [0, upper] by a little, years worked cannot.
+        """
+        found = self.booster.predict(xgb.DMatrix(X, nthread=1), iteration_range=(0, rounds))
+        years = np.asarray(found, dtype=np.float64) * (upper if self.of_share else 1.0)
+        return np.clip(years, 0, upper)
 
 
-def _coded(values: pd.Series[Any]) -> Index:
-    """Missing becomes -1: no indicator set."""
-    return np.asarray(values.astype("float64").fillna(-1), dtype=np.int64)
+def _cross_fit(
+    X: Array, y: Array, weight: Array, upper: Array, fold: Index, settings: Experience
+) -> tuple[int, Array]:
+    """Rounds of boosting, and out-of-fold means (n,) after as many.
+
+    With `choose_rounds` the number, at most `rounds`, that foretells other families best, by the
+    loss that is trained: few people carry few splits.
+    """
+    fewer = range(_ROUND_STEP, settings.rounds, _ROUND_STEP) if settings.choose_rounds else ()
+    steps = [*fewer, settings.rounds]
+    found = np.empty((len(steps), len(y)))
+    for k in np.unique(fold):
+        out = fold == k
+        mean = _train(X[~out], y[~out], weight[~out], upper[~out], settings, settings.rounds)
+        for i, rounds in enumerate(steps):
+            found[i, out] = mean.at(X[out], upper[out], rounds)
+    scale = np.maximum(upper, 1) if settings.target == "share" else 1.0
+    loss = np.average(((found - y) / scale) ** 2, axis=1, weights=weight)
+    best = int(np.argmin(loss))
+    return steps[best], found[best]
 
 
-def _train(X: Array, y: Array, weight: Array, settings: Experience) -> xgb.Booster:
+def _train(
+    X: Array, y: Array, weight: Array, upper: Array, settings: Experience, rounds: int
+) -> _Mean:
     # One thread and sorted rows: the sum of gradients, and so the trees, depend on the order.
     params = {
         "objective": "reg:squarederror", "max_depth": settings.max_depth,
         "eta": settings.learning_rate, "tree_method": "hist", "nthread": 1, "seed": 0,
     }  # fmt: skip
-    return xgb.train(params, xgb.DMatrix(X, y, weight=weight, nthread=1), settings.rounds)
+    of_share = settings.target == "share"
+    if of_share:
+        X, y, weight = X[upper > 0], (y / np.maximum(upper, 1))[upper > 0], weight[upper > 0]
+    return _Mean(xgb.train(params, xgb.DMatrix(X, y, weight=weight, nthread=1), rounds), of_share)
 
 
-def _predict(booster: xgb.Booster, X: Array) -> Array:
-    return np.asarray(booster.predict(xgb.DMatrix(X, nthread=1)), dtype=np.float64)
+def _mean_table(
+    mean_of: _Mean, population: Population, domain: Domain, classes: harmonise.JobClasses,
+    job_class: Index, weight: Array,
+) -> Array:  # fmt: skip
+    """f (J, G, R, A, C, E): a job's mean over its classes of PSID codes, by their weight.
+
+    A job that nobody in PSID has is predicted as somebody of no class.
+    """
+    years = harmonise.level_years(population)
+    n = len(classes.members)
+    shape = (n + 1, *domain.shape_z, len(REGIONS), len(domain.levels))
+    kind, gender, race, age, region, level = (a.ravel() for a in np.indices(shape))
+    everyone = Covariates(
+        gender, race, age + domain.age_min, region, years[level],
+        np.zeros_like(level), np.where(kind < n, kind, -1),
+    )  # fmt: skip
+    by_class = mean_of.at(
+        everyone.matrix(domain, n), most_years(everyone.age)
+    ).reshape(shape)  # fmt: skip
+    known = job_class >= 0
+    held = np.bincount(job_class[known], weights=weight[known], minlength=n)
+    share = np.zeros((len(population.jobs), n + 1))
+    share[:, :n] = np.where(classes.members, held[:, None], 0.0).T
+    share[:, n] = share.sum(axis=1) == 0
+    share /= share.sum(axis=1, keepdims=True)
+    return np.asarray(np.tensordot(share, by_class, axes=1))
 
 
-def _mean_table(booster: xgb.Booster, population: Population, domain: Domain) -> Array:
-    schooling = np.asarray(list(_schooling(population).values()), dtype=np.float64)
-    n_jobs = len(population.jobs)
-    shape = (n_jobs, *domain.shape_z, len(REGIONS), len(domain.levels))
-    job, gender, race, age, region, level = (a.ravel() for a in np.indices(shape))
-    years = np.asarray(schooling[level], dtype=np.float64)
-    everyone = Covariates(gender, race, age + domain.age_min, region, years, job)
-    return _predict(booster, everyone.matrix(domain, n_jobs)).reshape(shape)
+def _fit_rows(
+    rows: pd.DataFrame, years: Array, upper: Array, mean: Array, weight: Array, person: Index,
+    strata: spread.Strata, sigma: Array, keep_mean: bool, population: Population, domain: Domain,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Rows of kinds overall, stratum and quantile; the first is everybody.
+
+    Whoever informs a job is judged by that job's sigma (by their mean, where several), others by
+    that of other jobs.
+    """
+    own = np.column_stack([strata.informs, ~strata.informs.any(axis=1)])
+    per_job = sigma[:, strata.band, strata.gender].T  # (n, J + 1)
+    s = (per_job * own).sum(axis=1) / own.sum(axis=1)
+    some = upper > 0
+    parts = (rows[c][some] for c in ("wave", "person_1968", "person_number"))
+    keys = [f"{wave}/{family}/{number}" for wave, family, number in zip(*parts, strict=True)]
+    location = truncated.location_of(mean, s, upper) if keep_mean else mean
+    p = experience_fit.Predicted(
+        years[some], upper[some], mean[some], location[some], s[some], weight[some],
+        person[some], keys,
+    )  # fmt: skip
+    q = experience_fit.quantiles(p)
+    band, gender, informs = strata.band[some], strata.gender[some], strata.informs[some]
+    labels = matching.Axes(domain, ()).band_labels()
+    masks: list[tuple[str, str, NDArray[np.bool_]]] = [
+        ("overall", "everybody", np.ones(len(band), dtype=bool)),
+        ("overall", "audit jobs", np.asarray(informs.any(axis=1))),
+    ]
+    masks += [("stratum", f"age {labels[k]}", band == k) for k in range(len(labels))]
+    masks += [("stratum", g, gender == i) for i, g in enumerate(GENDERS)]
+    masks += [("stratum", job, informs[:, j]) for j, job in enumerate(population.jobs)]
+    masks += [
+        ("stratum", f"{job}, {g}, age {labels[k]}", informs[:, j] & (gender == i) & (band == k))
+        for j, job in enumerate(population.jobs)
+        for i, g in enumerate(GENDERS)
+        for k in range(len(labels))
+    ]
+    found = [experience_fit.stratum_row(kind, name, p, q, mask) for kind, name, mask in masks]
+    # The finest strata report the sigma that is drawn with, also where PSID has nobody.
+    at = len(masks) - (sigma.shape[0] - 1) * sigma.shape[1] * sigma.shape[2]
+    for row, value in zip(found[at:], np.moveaxis(sigma[:-1], 2, 1).ravel(), strict=True):
+        row["sigma"] = float(value)
+    return [*found, *experience_fit.quantile_rows(p, q)]

@@ -44,7 +44,7 @@ class JobModel:
     design: Array  # (G, R, A) share of applicants
     state: Array  # (G, R, K, S)
     education: Array  # (G, R, K, C, E)
-    exp_mean: Array  # (G, R, A, C, E) years
+    exp_location: Array  # (G, R, A, C, E) years
     exp_sigma: Array  # (K, G) years
 
 
@@ -97,7 +97,7 @@ def fit(
             design=design_density(population, settings.balance),
             state=_state_table(n, w, domain, settings.prior_n),
             education=_education_table(n, w, domain, settings.prior_n),
-            exp_mean=exp.mean[j],
+            exp_location=exp.location[j],
             exp_sigma=exp.sigma[j],
         )
     return Generator(
@@ -246,9 +246,9 @@ def draw(
     if (level := fixed.get("edu_level")) is None:
         level = _choose(model.education[gender, race, band, region], u["edu_level"])
     if (months := fixed.get("months")) is None:
-        mean = model.exp_mean[gender, race, age, region, level]
+        location = model.exp_location[gender, race, age, region, level]
         sigma = model.exp_sigma[band, gender]
-        months = experience.draw_months(u["exp_year"], mean, sigma, age + domain.age_min)
+        months = experience.draw_months(u["exp_year"], location, sigma, age + domain.age_min)
     if (first := fixed.get("first_name")) is None:
         year = generator.as_of_year - (age + domain.age_min)
         first = generator.first_names.draw(gender, year, u["first_name"]).astype(np.int64)

@@ -35,6 +35,12 @@ def fit_notes(population: Population, facts: Mapping[str, Any]) -> tuple[str, ..
             f"Fewer than {FEW_PSID} PSID rows in {', '.join(thin)}: experience there leans on "
             "other jobs."
         )
+    if outside := facts["moments_outside"]:
+        notes.append(
+            "PSID after weighting differs from the survey beyond "
+            f"population.experience.moment_tolerance in {', '.join(outside)}: years of experience "
+            "lean on the model there."
+        )
     return tuple(notes)
 
 

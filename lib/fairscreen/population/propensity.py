@@ -90,7 +90,7 @@ def _block(generator: Generator, job: str, cuts: tuple[float, ...]) -> Array:
     ages = np.asarray(np.arange(domain.n_ages) + domain.age_min, dtype=np.int64)
     age = ages[None, None, :, None, None]
     sigma = np.moveaxis(model.exp_sigma[band], 0, 1)[:, None, :, None, None]
-    bins = experience.bin_shares(cuts, model.exp_mean, sigma, age)
+    bins = experience.bin_shares(cuts, model.exp_location, sigma, age)
     education = model.education[:, :, band]
     return np.asarray(region[:, :, band, :, None, None] * education[..., None] * bins)
 

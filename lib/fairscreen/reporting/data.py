@@ -40,7 +40,8 @@ class ReportData:
     """Everything that `render_report` shows; it reads nothing else.
 
     population: job, gender, race, edu_group, n (applicants); one row per combination.
-    exclusions, estimates, overlap, patterns, sources: rows of the tables (sources: source_file).
+    exclusions, estimates, overlap, patterns, experience_fit, sources: rows of the tables (sources:
+    source_file). experience_fit may be empty: then the report has no such section.
     outcomes: rows of the view group_outcomes.
     models: by key of scoring.models. mlflow_runs: model to run id.
     input_versions: Delta version of every table, for the provenance section.
@@ -59,6 +60,7 @@ class ReportData:
     sources: pd.DataFrame
     input_versions: Mapping[str, int]
     models: Mapping[str, ModelFacts]
+    experience_fit: pd.DataFrame = field(default_factory=pd.DataFrame)
     samples: tuple[Sample, ...] = ()
     mlflow_runs: Mapping[str, str] = field(default_factory=dict)
     mlflow_command: str | None = None

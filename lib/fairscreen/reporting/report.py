@@ -12,10 +12,10 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from fairscreen.population.mapping import mapping_rows
-from fairscreen.reporting import narrative, plots
+from fairscreen.reporting import experience, narrative, plots
 from fairscreen.reporting.data import ModelFacts, ReportData, Sample
 
 __all__ = ["ModelFacts", "ReportData", "Sample", "render_report"]
@@ -31,8 +31,9 @@ _ORDER = ("estimand", "method", "slice", "weight_set", "pattern", "rule")
 def render_report(data: ReportData) -> str:
     """The report as HTML text. Pure: the same data gives the same text."""
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=PackageLoader("fairscreen", "reporting"),
+    )  # fmt: skip
     environment.filters.update(
         signed=lambda v: "" if narrative.number(v) is None else plots.signed(float(v)),
         fixed=_fixed, p=_p, share=_share, words=plots.words, whole=_whole,
@@ -85,6 +86,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         "population": _crossed(data.population),
         "exclusions": _exclusions(data.exclusions),
         "mapping": mapping_rows(cfg.population),
+        "experience": experience.view(data.experience_fit, cfg),
         "outcomes": _sorted_outcomes(data),
         "totals": _totals(data.outcomes),
         "sources": _records(data.sources),

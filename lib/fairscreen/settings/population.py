@@ -70,17 +70,53 @@ class FirstNames(Settings):
         return self
 
 
+class MomentTolerance(Settings):
+    """How far a moment of the reweighted PSID may lie from the survey's."""
+
+    share: Positive  # shares, absolute
+    years: Positive  # mean and SD of age
+
+
 class Experience(Settings):
-    """P2: years of experience from PSID; XGBoost mean, sigma by group, truncated normal."""
+    """P2: years of experience from PSID; XGBoost mean, sigma by group, truncated normal.
+
+    `residuals`, `sigma`, `location`, `target`, `calibrate` and `choose_rounds` stand at
+    training, residual_sd, as_published, years, false and false in the published preset; see
+    population/experience.py.
+    """
 
     waves: tuple[int, ...]
+    psid_races: dict[int, str]  # PSID's first mention of race: RAC1P code; others fit no code
+    schooling_years: dict[str, int]  # SCHL code: years of schooling as PSID counts them, 0 to 17
+    schooling_bands: tuple[int, ...]  # lower bounds in years, of the bands the surveys meet on
     match_survey: bool  # reweight PSID to the covariates of the ACS people (density ratio)
+    calibrate: bool  # tilt the ratio until the moments meet
+    largest_ratio: float = Field(gt=1, allow_inf_nan=False)  # no density ratio is above this
+    moment_tolerance: MomentTolerance
     age_bands: tuple[int, ...]  # lower bounds of the age bands of sigma
-    sigma_prior_n: Positive  # weight of the coarser stratum's variance, in people
-    rounds: int = Field(ge=1)
+    folds: int = Field(ge=2, le=50)  # of PSID families; the ratio's, and of out_of_fold residuals
+    residuals: Literal["out_of_fold", "training"]  # what sigma is estimated from
+    sigma: Literal["likelihood", "residual_sd"]  # of the truncated normal, or a plain SD
+    sigma_prior_n: Positive  # weight of the coarser stratum's sigma, in people
+    # mean: the truncated normal's mean is f. as_published: its location is f, its mean is not.
+    location: Literal["mean", "as_published"]
+    # What the trees learn: years worked, or their share in the years since 18. The spread of years
+    # grows with age, so squared errors of years are those of the oldest.
+    target: Literal["share", "years"]
+    rounds: int = Field(ge=1)  # of boosting
+    choose_rounds: bool  # of up to `rounds`, as many as foretell other families best
     max_depth: int = Field(ge=1)
     learning_rate: Positive
     min_sigma: Positive
+
+    @model_validator(mode="after")
+    def _bands(self) -> Experience:
+        config_checks.increasing("schooling_bands", self.schooling_bands)
+        config_checks.codes("psid_races", self.psid_races.values(), "123456789")
+        for code, years in self.schooling_years.items():
+            if not 0 <= years <= 17:
+                raise ValueError(f"schooling_years gives {code} {years}; PSID counts 0 to 17")
+        return self
 
 
 HISPANIC = "hispanic"

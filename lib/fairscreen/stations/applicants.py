@@ -18,7 +18,7 @@ from fairscreen.tables import Warehouse
 
 
 def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
-    """Rows of `applicants`, `exclusions`, `known_propensity` and the name tables of this audit.
+    """Rows of `applicants`, `exclusions`, `experience_fit`, `known_propensity`, the name tables.
 
     The config's jobs are those of `chosen`; what else it holds is for the record.
     """
@@ -38,6 +38,8 @@ def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
             source["acs"], source["psid"], source["ssa"], source["surnames"], cfg
         )
         warehouse.replace("exclusions", build.exclusions(fitted, cfg), where=run.mine)
+        quality = warehouse.rows("experience_fit", build.experience_fit(fitted, cfg))
+        warehouse.replace("experience_fit", quality, where=run.mine)
         drawn = build.applicants(fitted.included, fitted.generator, cfg, fitted.vintage)
         warehouse.replace("applicants", drawn, where=run.mine)
         # From the table, not from the plan behind it: nobody is drawn twice.

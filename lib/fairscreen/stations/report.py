@@ -15,6 +15,7 @@ from pyspark.sql import functions as sf
 from fairscreen import __version__, sql, tracking
 from fairscreen.config import Config
 from fairscreen.errors import InputError
+from fairscreen.reporting import experience
 from fairscreen.reporting.report import ModelFacts, ReportData, Sample, render_report
 from fairscreen.scoring.screeners.planted import notes as planted_notes
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
@@ -23,8 +24,8 @@ from fairscreen.stations.ingest import Bronze
 SIMULATED = frozenset({"planted"})
 _TABLES = (
     "acs_person", "psid_person", "ssa_name", "census_surname", "applicants", "exclusions",
-    "known_propensity", "first_name_typicality", "surname_typicality", "documents", "contents",
-    "requests", "replies", "scores", "estimates", "overlap", "patterns",
+    "experience_fit", "known_propensity", "first_name_typicality", "surname_typicality",
+    "documents", "contents", "requests", "replies", "scores", "estimates", "overlap", "patterns",
 )  # fmt: skip
 
 
@@ -64,13 +65,18 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
             population=frames["population"], exclusions=frames["exclusions"],
             outcomes=frames["outcomes"], estimates=frames["estimates"],
             overlap=frames["overlap"], patterns=frames["patterns"], sources=frames["sources"],
+            experience_fit=frames["experience_fit"],
             input_versions=versions, models=models, samples=_samples(run), mlflow_runs=runs,
             mlflow_command=tracking.open_command(cfg), command=run.command,
             notes=(*planted, *(n for r in done.values() for n in r.detail.get("notes", []))),
         )  # fmt: skip
+        beside = experience.files(frames["experience_fit"], cfg)
+        for name, text in beside.items():
+            write_text(target.with_name(name), text)
         write_text(target, render_report(data))
         for run_id in runs.values():
-            tracking.attach(cfg, run_id, target)
+            for name in (target.name, *beside):
+                tracking.attach(cfg, run_id, target.with_name(name))
         return {
             "report_path": str(target),
             "mlflow_run_ids": runs,
@@ -134,7 +140,7 @@ def _frames(run: Run, bronze: Bronze) -> dict[str, pd.DataFrame]:
     warehouse = run.warehouse
     frames = {
         name: warehouse.read(name).where(run.mine).toPandas()
-        for name in ("exclusions", "estimates", "overlap", "patterns")
+        for name in ("exclusions", "experience_fit", "estimates", "overlap", "patterns")
     }
     applicants = warehouse.read("applicants").where(run.mine)
     keys = ["job", "gender", "race", "edu_group"]

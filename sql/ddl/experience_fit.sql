@@ -1,0 +1,36 @@
+-- P2's fit: do PSID's covariates meet the survey's after weighting, do its answers follow the model?
+-- One row per: audit_id, kind, name
+-- Answers are judged by people of other families (out of fold), weighted as the training was.
+CREATE TABLE IF NOT EXISTS experience_fit (
+  audit_id STRING NOT NULL,
+  kind STRING NOT NULL COMMENT 'moment, overall, stratum or quantile',
+  name STRING NOT NULL COMMENT 'the moment (race black), the people (job, gender, age band), or the probability (p=0.50)',
+  n BIGINT NOT NULL COMMENT 'PSID rows; somebody in two waves counts twice. moment: before weighting',
+  effective_n DOUBLE NOT NULL COMMENT 'people: (sum w)^2 / sum w^2 of their total weights',
+  psid DOUBLE COMMENT 'moment: under PSID''s own weights',
+  psid_matched DOUBLE COMMENT 'moment: after density-ratio matching',
+  survey DOUBLE COMMENT 'moment: of the surveyed population (ACS) of the audit''s jobs',
+  difference DOUBLE COMMENT 'moment: psid_matched - survey',
+  tolerance DOUBLE COMMENT 'moment: population.experience.moment_tolerance',
+  sigma DOUBLE COMMENT 'years; of job, gender and age band: as drawn with; else the mean over people',
+  residual_mean DOUBLE COMMENT 'years worked less predicted mean',
+  residual_sd DOUBLE COMMENT 'years',
+  z_mean DOUBLE COMMENT 'mean of quantile residuals; 0 where the model is right',
+  z_sd DOUBLE COMMENT 'SD of quantile residuals; 1 where the model is right',
+  qq_correlation DOUBLE COMMENT 'of quantile residuals with normal scores',
+  ks_distance DOUBLE COMMENT 'Kolmogorov-Smirnov distance of the answers'' quantiles from uniform',
+  coverage_50 DOUBLE COMMENT 'share of answers inside the model''s central 50% interval',
+  coverage_80 DOUBLE COMMENT 'the same, 80%',
+  coverage_95 DOUBLE COMMENT 'the same, 95%',
+  at_zero DOUBLE COMMENT 'share of answers of no year worked',
+  at_zero_expected DOUBLE COMMENT 'the same, as the model has it',
+  at_most DOUBLE COMMENT 'share of answers of age - 18 years or more',
+  at_most_expected DOUBLE COMMENT 'the same, as the model has it',
+  theoretical DOUBLE COMMENT 'quantile: of the standard normal',
+  observed DOUBLE COMMENT 'quantile: of the quantile residuals',
+  largest_ratio DOUBLE COMMENT 'overall, everybody: the largest density ratio of a row (mean 1; 1 where none is used)',
+  place INT NOT NULL COMMENT 'order within the kind',
+  unit STRING NOT NULL COMMENT 'share, years or z',
+  status STRING NOT NULL COMMENT 'moment: within or outside its tolerance; else ok or not_computable',
+  reason STRING COMMENT 'why it is outside or not computable'
+) USING delta COMMENT 'Silver: how well years of experience are modelled';
