@@ -38,6 +38,13 @@ def codes(name: str, given: Iterable[str], known: Iterable[str]) -> None:
         raise ValueError(f"{name} has no code {wrong[0]}; codes are {known[0]} to {known[-1]}")
 
 
+def parsers(given: Iterable[str], known: Iterable[str]) -> None:
+    """Every parser of replies exists."""
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{name} is no parser; parsers are {', '.join(known)}")
+
+
 def select(largest: int | None, draw: int | None, occupations: Sequence[str]) -> None:
     """Either the largest occupations, some of them drawn, or occupations by name."""
     if (largest is None) == (not occupations):

@@ -20,6 +20,7 @@ ranked AS (
     s.applicant_id,
     s.parser,
     s.score,
+    s.reply_wave,
     ROW_NUMBER() OVER (ORDER BY s.score DESC, s.request_id) AS position
   FROM number AS n
   JOIN scores AS s
@@ -59,7 +60,7 @@ JOIN requests AS q
 JOIN applicants AS a
   ON a.audit_id = r.audit_id AND a.applicant_id = r.applicant_id
 LEFT JOIN replies AS p
-  ON p.call_key = q.call_key
+  ON p.call_key = q.call_key AND p.wave_id = r.reply_wave
 LEFT JOIN contents AS c
   ON c.content_key = q.content_key
 LEFT JOIN contents AS d

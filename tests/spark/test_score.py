@@ -27,7 +27,7 @@ from fairscreen.scoring.screeners import KINDS
 from fairscreen.scoring.screeners.planted import PlantedParams, mean_score
 from small_audit import people
 
-AUDITS = {"first": 60, "broken": 60, "stopped": 12, "real": 20}
+AUDITS = {"first": 60, "broken": 60, "stopped": 12, "real": 20, "again": 8}
 JOBS = ("registered_nurses", "construction_laborers")
 
 
@@ -71,14 +71,14 @@ def warehouse(spark, tmp_path_factory):
     return warehouse
 
 
-def config(audit: str, kind: str = "planted", **scoring: object):
+def config(audit: str, kind: str = "planted", parsers: dict | None = None, **scoring: object):
     settings = {"shards": 3, "segment_size": 4, **scoring}
     jobs = {job: {"title": job, "occp": ["3255"], "psid_occp": ["3255"]} for job in JOBS}
     return load(
         "conf/audits/demo.yml",
         [
             f"audit_id={audit}",
-            f"scoring.models={json.dumps({'m': {'kind': kind}})}",
+            f"scoring.models={json.dumps({'m': {'kind': kind, **(parsers or {})}})}",
             f"population.jobs={json.dumps(jobs)}",
             *(f"scoring.{name}={json.dumps(value)}" for name, value in settings.items()),
         ],
@@ -232,6 +232,80 @@ def test_embedding_asks_identical_resumes_once(warehouse):
     # Only a year differs between the resumes: it moves the score, by little.
     assert len({r["score"] for r in scores}) > len(different) / 2
     assert all(Decimal(50) < r["score"] < Decimal(100) for r in scores)
+
+
+def scripted(answers: dict[str, Reply], asked: list[str], dies_after: int | None = None):
+    """Planted, but answering by applicant; notes whom, and breaks off after some calls."""
+
+    class Scripted:
+        def ask(self, calls):
+            for call in calls:
+                if dies_after is not None and len(asked) == dies_after:
+                    raise RuntimeError("the process was killed")
+                who = json.loads(call.payload)["applicant_id"]
+                asked.append(who)
+                yield call.call_key, answers[who]
+
+    return {"planted": dataclasses.replace(KINDS["planted"], open=lambda params: Scripted())}
+
+
+def outcomes_of(warehouse, audit: str) -> dict[str, tuple[str, int | None]]:
+    rows = warehouse.read("scores").where(sf.col("audit_id") == audit).collect()
+    return {r["applicant_id"]: (r["outcome"], r["score"] and int(r["score"])) for r in rows}
+
+
+def test_retry_asks_just_those_and_another_parser_asks_nothing(warehouse):
+    """Eight applicants, two of each outcome. In the driver: the script is in this process."""
+    own, other = "yes_no_one_word/1", "yes_no_first_occurrence/1"
+    cfg = config(
+        "again", where="driver", segment_size=1, shards=1,
+        parsers={"parser": own, "also_parsers": [other]},
+    )  # fmt: skip
+    says = [Reply("answered", "Yes."), Reply("refused"), Reply("answered", "No doubt: yes"),
+            Reply("failed", error="gone")]  # fmt: skip
+    first = {f"again{i}": says[i % 4] for i in range(8)}
+    done = score(warehouse, cfg, prompt_keys=PROMPTS, kinds=scripted(first, asked := []))
+    assert (done.asked, done.final) == (8, True)
+    assert done.outcomes == {"m": {"ok": 2, "refused": 2, "unparseable": 2, "failed": 2}}
+    assert done.notes[0].startswith("m: 6 of 8 requests have no score; failed (call_failed) 2: ")
+    assert f"{own} and {other} read 2 of 8 replies differently" in done.notes[1]
+    rows = warehouse.read("parser_agreement").where("audit_id = 'again'").collect()
+    assert sum(r["requests"] for r in rows) == 8
+    assert (sum(r["ok"] for r in rows), sum(r["other_ok"] for r in rows)) == (2, 4)
+
+    # Killed after three of the four: what was durable is kept, and a failure hides no answer.
+    retry = ("failed", "unparseable")
+    second = {
+        "again2": Reply("answered", "yes"), "again6": Reply("failed"),
+        "again3": Reply("answered", "no"), "again7": Reply("answered", "no"),
+    }  # fmt: skip
+    with pytest.raises(RuntimeError, match="the process was killed"):
+        score(
+            warehouse, cfg, prompt_keys=PROMPTS, kinds=scripted(second, asked := [], 3), retry=retry
+        )
+    assert len(asked) == 3
+    done = score(
+        warehouse, cfg, prompt_keys=PROMPTS, kinds=scripted(second, again := []), retry=retry
+    )
+    # Once more: the one that was not reached, and the one that is still unparseable.
+    assert set(again) == set(second) - set(asked) | {"again6"}
+    found = outcomes_of(warehouse, "again")
+    assert found == {
+        **{f"again{i}": ("ok", 1) for i in (0, 2, 4)}, "again3": ("ok", 0), "again7": ("ok", 0),
+        "again1": ("refused", None), "again5": ("refused", None), "again6": ("unparseable", None),
+    }  # fmt: skip
+    mine = warehouse.read("requests").where("audit_id = 'again'").select("call_key").distinct()
+    kept = warehouse.read("replies").join(mine, "call_key").collect()
+    assert len(kept) == 8 + 3 + len(again)
+    assert sum(r["retry"] == 1 for r in kept) == 4
+
+    # The published parser reads the first reply of all, as if nobody had asked twice.
+    cfg = config("again", where="driver", parsers={"parser": other})
+    done = score(warehouse, cfg, prompt_keys=PROMPTS, kinds=scripted({}, asked := []))
+    assert (done.asked, asked) == (0, [])
+    found = outcomes_of(warehouse, "again")
+    assert (found["again2"], found["again6"]) == (("ok", 0), ("ok", 0))
+    assert warehouse.read("parser_agreement").where("audit_id = 'again'").count() == 0
 
 
 class _Speculating:

@@ -100,6 +100,21 @@ def test_group_outcomes_equals_pandas(spark, filled):
     assert got["mean_score"].isna().sum() == 1  # a group without a score has none, not 0
 
 
+def test_group_reasons_are_the_requests_without_a_score(spark, filled):
+    (row,) = _answer(spark, filled, "views", "group_reasons.sql").to_dict("records")
+    tables = small_audit.people()
+    (missed,) = [s for s in tables["scores"] if s["outcome"] != "ok"]
+    (who,) = [a for a in tables["applicants"] if a["applicant_id"] == missed["applicant_id"]]
+    assert {k: row[k] for k in ("outcome", "reason", "gender", "race")} == {
+        "outcome": "refused", "reason": "refused", "gender": who["gender"], "race": who["race"],
+    }  # fmt: skip
+    # The share is of everybody in the group, over all jobs.
+    alike = [
+        a for a in tables["applicants"] if (a["gender"], a["race"]) == (who["gender"], who["race"])
+    ]
+    assert (row["requests"], row["share"]) == (1, 1 / len(alike))
+
+
 def test_command_prints_and_writes_json(filled, tmp_path, capsys):
     top = argparse.ArgumentParser()
     command.register(top.add_subparsers())

@@ -68,6 +68,17 @@ def test_occupations_are_refused_before_spark(tmp_path: Path, capsys) -> None:
     assert line.startswith("error: population.jobs.welders: has no content of its own.")
 
 
+@pytest.mark.parametrize("command", ["score", "audit"])
+@pytest.mark.parametrize(("given", "name"), [("ok", "ok"), ("failed,lost", "lost"), ("", "")])
+def test_only_calls_without_a_score_are_asked_again(command, given, name, tmp_path, capsys) -> None:
+    argv = [command, DEMO, "--retry", given, "--warehouse", str(tmp_path / "w")]
+    assert _refused(argv, capsys) == (
+        f"error: --retry {given}: {name!r} is no outcome that can be asked again. "
+        "Outcomes are: failed, refused, unparseable."
+    )
+    assert not (tmp_path / "w").exists()
+
+
 def test_a_screeners_parameter_is_checked_first(tmp_path: Path, capsys) -> None:
     setting = "scoring.models={p: {kind: planted, params: {nonsense: 1}}}"
     argv = ["audit", DEMO, "--set", setting, "--warehouse", str(tmp_path / "w")]

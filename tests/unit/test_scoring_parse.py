@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairscreen.scoring.parse import PARSERS, Outcome, Reason, parse
+from fairscreen.scoring.parse import PARSERS, Outcome, Reason, Try, parse, settle
 
 ANSWERED = "answered"
 
@@ -83,13 +83,122 @@ def test_what_did_not_answer_has_no_score_whatever_its_text(
     assert parse("number/1", "73", transport) == outcome
 
 
-@given(st.sampled_from(sorted(PARSERS)), st.text() | st.none(), st.sampled_from([ANSWERED, None]))
+# Text that looks like an answer: digits of other scripts, braces, quotes and words that matter.
+PIECES = st.sampled_from(
+    ["{", "}", '"', "'", ":", ",", "\\", "Score", '"Score": ', "Overview", "yes", "no", "NO", " ",
+     "\n", "7", "10", "100", "/10", "out of ", "1e9", "-", ".", "NaN", "Infinity", "٧", "７", "ſ"]
+)  # fmt: skip
+REPLIES = st.none() | st.text() | st.lists(PIECES, max_size=30).map("".join)
+
+
+@given(st.sampled_from(sorted(PARSERS)), REPLIES, st.sampled_from([ANSWERED, None]))
 def test_any_text_has_an_outcome(parser: str, reply: str | None, transport: str | None) -> None:
     found = parse(parser, reply, transport)
     assert (found.score is not None) == (found.outcome == "ok") == (found.reason is None)
     if found.score is not None:
-        assert 0 <= found.score <= 100
+        assert 0 <= found.score <= PARSERS[parser].top
         assert found.score.as_tuple().exponent == -4
+
+
+@pytest.mark.parametrize("parser", ["score_0_10/1", "score_0_100/1"])
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ("8", 8), ("**8**", 8), ("Score: 7.5", 7.5), ("8/{top}", 8), ("8 / {top}.", 8),
+        ("I give 8 out of {top}.", 8), ("8 (out of {top})", 8), ("{top}/{top}", None),
+    ],
+)  # fmt: skip
+def test_a_score_in_text(parser: str, reply: str, score: float | None) -> None:
+    top = PARSERS[parser].top
+    expected = Decimal(top if score is None else score).quantize(Decimal("0.0001"))
+    assert parse(parser, reply.format(top=top), ANSWERED) == Outcome("ok", None, expected)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("11", Reason.OUT_OF_RANGE), ("-1/10", Reason.OUT_OF_RANGE), ("7/100", "several_numbers"),
+        ("7/10.5", Reason.SEVERAL_NUMBERS), ("7,5", Reason.SEVERAL_NUMBERS),
+        ("7 of 10 or 8 of 10", Reason.SEVERAL_NUMBERS), ("from 0 to 10: 7", "several_numbers"),
+        ("eight", Reason.NO_NUMBER), ("８", Reason.NO_NUMBER), ("9" * 1_000_000, "out_of_range"),
+        ("7" + " " * 1_000_000, None), ("7 out " * 200_000, Reason.SEVERAL_NUMBERS),
+    ],
+)  # fmt: skip
+def test_no_score_in_text(reply: str, reason: Reason | None) -> None:
+    assert parse("score_0_10/1", reply, ANSWERED).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("parser", "reply", "reason"),
+    [
+        # Half of a text does not show which number is the only one.
+        ("number/1", "85", Reason.TRUNCATED), ("score_0_10/1", "8/1", Reason.TRUNCATED),
+        ("score_0_10_json/1", "", Reason.TRUNCATED), ("score_0_10_json/1", "{", "truncated"),
+        ("score_0_10_json/1", '{"Score": 8, "Over', None),
+        ("score_0_10_json/1", '{"Score": 11, "Over', Reason.OUT_OF_RANGE),
+        ("yes_no_one_word/1", "Yes", None), ("yes_no_one_word/1", "The candidate", "truncated"),
+        ("yes_no_first_occurrence/1", "no, because", None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("finish", ["length", "max_tokens", "MAX_TOKENS"])
+def test_a_reply_that_was_cut_off(
+    parser: str, reply: str, reason: Reason | None, finish: str
+) -> None:
+    assert parse(parser, reply, ANSWERED, finish).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [
+        ("content_filter", Reason.CONTENT_FILTER), ("prompt SAFETY", Reason.CONTENT_FILTER),
+        ("guardrail_intervened", Reason.CONTENT_FILTER), ("moderation", Reason.CONTENT_FILTER),
+        ("refusal", Reason.REFUSED), ("stop", Reason.REFUSED), (None, Reason.REFUSED),
+    ],
+)  # fmt: skip
+def test_a_filter_is_told_from_a_refusal(finish: str | None, reason: Reason) -> None:
+    assert parse("number/1", None, "refused", finish) == Outcome("refused", reason)
+
+
+OK, BAD, NO, DEAD = (
+    ("answered", "7"), ("answered", "seven"), ("refused", None), ("failed", None),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tries", "outcome", "at"),
+    [
+        ([], "failed", None),
+        ([(0, DEAD)], "failed", 0),
+        # The first ok counts, whatever is asked afterwards.
+        ([(0, OK), (1, ("answered", "9"))], "ok", 0),
+        ([(0, BAD), (1, OK), (2, ("answered", "9"))], "ok", 1),
+        ([(0, DEAD), (0, OK)], "ok", 1),  # two audits asked at once
+        # Else the newest answer: a failure hides none.
+        ([(0, BAD), (1, NO), (2, DEAD)], "refused", 1),
+        ([(0, DEAD), (1, BAD), (2, DEAD)], "unparseable", 1),
+        ([(0, DEAD), (0, NO)], "refused", 1),
+        # Else the newest failure; of two at once the first.
+        ([(0, DEAD), (1, DEAD), (1, DEAD)], "failed", 1),
+        ([(0, BAD), (0, NO)], "unparseable", 0),
+    ],
+)
+def test_which_reply_of_a_call_counts(tries, outcome: str, at: int | None) -> None:
+    found, where = settle("score_0_10/1", [Try(n, *what) for n, what in tries])
+    assert (found.outcome, where) == (outcome, at)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([OK, BAD, NO, DEAD]))), st.data())
+def test_asking_again_never_loses_an_ok(tries, data) -> None:
+    listed = [Try(n, *what) for n, what in sorted(tries, key=lambda t: t[0])]
+    before, at = settle("score_0_10/1", listed)
+    more = data.draw(st.sampled_from([OK, BAD, NO, DEAD]))
+    after, later = settle("score_0_10/1", [*listed, Try(4, *more)])
+    if before.outcome == "ok":
+        assert (after, later) == (before, at)
+    elif more != DEAD or before.outcome == "failed":
+        assert later == len(listed)
+    else:
+        assert (after, later) == (before, at)
 
 
 @given(st.floats())

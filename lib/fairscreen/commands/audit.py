@@ -11,7 +11,8 @@ examples:
   fairscreen audit conf/audits/demo.yml
   fairscreen audit conf/audits/demo.yml --set estimation.learner=xgboost
   fairscreen audit my.yml --set 'sources.acs=["csv_pri.zip"]' --warehouse wh --out report
-Run again, it asks no request twice. It ends by naming the report and summary.json.
+Run again, it asks no request twice, unless told to (--retry failed). It ends by naming the report
+and summary.json.
 """
 
 
@@ -21,13 +22,14 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     options.add_config(parser)
+    options.add_retry(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     from fairscreen.stations import chain
 
-    cfg = options.load_config(args)
-    summary = chain.run_audit(cfg, command=options.command(args))
+    cfg, retry = options.load_config(args), options.retry(args)
+    summary = chain.run_audit(cfg, command=options.command(args), retry=retry, reparse=args.reparse)
     options.emit(summary, chain.closing_text(cfg, summary), args.json)
     return 0

@@ -14,6 +14,9 @@ from typing import Any
 from fairscreen import config
 from fairscreen.errors import InputError
 
+#: Outcomes that may be asked again. Never ok: a score does not depend on how often one asks.
+RETRIED = ("failed", "refused", "unparseable")
+
 
 def add_config(parser: argparse.ArgumentParser) -> None:
     """The audit's file (positional or --config), overrides, warehouse and output folder."""
@@ -48,6 +51,30 @@ def existing_warehouse(args: argparse.Namespace) -> str:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON; - = stdout")
+
+
+def add_retry(parser: argparse.ArgumentParser) -> None:
+    """--retry and --reparse, of the commands that score."""
+    parser.add_argument(
+        "--retry", metavar="OUTCOME[,OUTCOME]",
+        help=f"ask calls with these outcomes once more: {', '.join(RETRIED)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reparse", action="store_true", help="read all raw replies again though nothing changed"
+    )
+
+
+def retry(args: argparse.Namespace) -> tuple[str, ...]:
+    """The outcomes that --retry names, each once; InputError for one that cannot be retried."""
+    named = [] if args.retry is None else [name.strip() for name in args.retry.split(",")]
+    for name in named:
+        if name not in RETRIED:
+            raise InputError(
+                f"--retry {args.retry}",
+                f"{name!r} is no outcome that can be asked again",
+                f"Outcomes are: {', '.join(RETRIED)}.",
+            )
+    return tuple(dict.fromkeys(named))
 
 
 def load_config(args: argparse.Namespace) -> config.Config:

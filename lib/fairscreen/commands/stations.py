@@ -15,16 +15,27 @@ _HELP = {
     "report": "report, summary and MLflow run",
 }
 
+_AGAIN = """
+
+A call that failed after all its attempts is final: it counts as failed and does not change the
+exit code. To ask again, or to read again what was answered:
+  fairscreen score conf/audits/demo.yml --retry failed,unparseable
+  fairscreen score conf/audits/demo.yml --set scoring.models.minilm.parser=cosine/1
+Every reply is kept. The first that can be read counts, so a retry never changes a score."""
+
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     for name, text in _HELP.items():
         parser = commands.add_parser(
             name, help=text, description=text,
             epilog=f"example:\n  fairscreen {name} conf/audits/demo.yml\n"
-            "Stations before it are run first where their inputs or settings changed.",
+            "Stations before it are run first where their inputs or settings changed."
+            + (_AGAIN if name == "score" else ""),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
         options.add_config(parser)
+        if name == "score":
+            options.add_retry(parser)
         parser.set_defaults(run=partial(run, name))
 
 
@@ -32,6 +43,9 @@ def run(name: str, args: argparse.Namespace) -> int:
     from fairscreen.stations import chain
 
     cfg = options.load_config(args)
-    summary = chain.run_audit(cfg, until=name, command=options.command(args))
+    again = {}
+    if name == "score":
+        again = {"retry": options.retry(args), "reparse": args.reparse}
+    summary = chain.run_audit(cfg, until=name, command=options.command(args), **again)
     options.emit(summary, chain.closing_text(cfg, summary), args.json)
     return 0

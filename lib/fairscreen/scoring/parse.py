@@ -1,113 +1,131 @@
-"""Raw replies to scores. Pure: no session, no I/O, no randomness.
+"""Raw replies to outcomes. Pure: no session, no I/O, no randomness.
 
-A number outside 0 to 100 is unparseable, never clipped; so is text with no number or with
-several. Raw replies are kept, so another parser can read them again without asking again.
+A score outside its range is unparseable, never clipped. Raw replies are kept, so another parser
+reads them again without asking again (`scoring.models.X.parser`).
+
+    parser                      reads                                            score
+    number/1                    the only number in the text                      0 to 100
+    cosine/1                    the JSON of the embedding screener               0 to 100
+    score_0_100/1               the only number; "85/100" is one                 0 to 100
+    score_0_10/1                the only number; "8/10" is one                   0 to 10
+    score_0_100_json/1          `Score` of JSON, however loosely written         0 to 100
+    score_0_10_json/1           the same                                         0 to 10
+    yes_no_one_word/1           yes or no and no other word                      1 = yes, 0 = no
+    yes_no_first_occurrence/1   the first yes or no as a word (published)        1 = yes, 0 = no
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal
-from enum import StrEnum
-from typing import Any, Literal
+from decimal import Decimal
+from typing import Literal
 
-_PLACES = Decimal("0.0001")
-# Digits on either side of a letter are still numbers ("GPT4 says 80" has two).
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)")
-# A decimal exponent beyond this is no score; without a bound "9" * 10**6 costs quadratic time.
-_MAX_DIGITS = 60
+from fairscreen.scoring.parsers import json_score, numbers, yes_no
+from fairscreen.scoring.parsers.values import Reason
+
+__all__ = ["PARSERS", "Outcome", "Parser", "Reason", "Try", "parse", "settle"]
+
+# How providers say it, in lower case: OpenAI, Anthropic, Gemini, Bedrock.
+_CUT_OFF = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+# With a refusal: the model itself declined. Everything else is the name of a provider's filter.
+_DECLINED = frozenset({"", "stop", "end_turn", "refusal", *_CUT_OFF})
+# A reply that was cut off before one of these could be told from the whole one.
+_INCOMPLETE = frozenset({Reason.MALFORMED, Reason.NO_YES_OR_NO, Reason.NO_NUMBER})
 
 
-class Reason(StrEnum):
-    """Why a request has no score. The whole list; new reasons are added here."""
+@dataclass(frozen=True)
+class Parser:
+    """One way to read a reply. Scores are 0 to `top`.
 
-    REFUSED = "refused"  # the screener declined to answer
-    CALL_FAILED = "call_failed"  # no answer after all attempts
-    NO_REPLY = "no_reply"  # not asked yet, or the reply was erased
-    EMPTY = "empty"  # answered with nothing
-    NO_NUMBER = "no_number"
-    SEVERAL_NUMBERS = "several_numbers"
-    OUT_OF_RANGE = "out_of_range"
-    MALFORMED = "malformed"  # not the JSON, or not the fields, that this kind replies with
+    reads_cut   whether a reply that was cut off by the token limit is read: where what is there
+                decides the score. "The only number" is not known of half a text.
+    """
+
+    read: Callable[[str], Decimal | Reason]
+    top: int
+    reads_cut: bool = False
+
+
+# Name and version: a parser that changes gets a new version, so a score says how it was read.
+PARSERS: Mapping[str, Parser] = {
+    "number/1": Parser(numbers.number, 100),
+    "cosine/1": Parser(numbers.cosine, 100),
+    "score_0_100/1": Parser(numbers.score(100), 100),
+    "score_0_10/1": Parser(numbers.score(10), 10),
+    "score_0_100_json/1": Parser(json_score.json_score(100), 100, reads_cut=True),
+    "score_0_10_json/1": Parser(json_score.json_score(10), 10, reads_cut=True),
+    "yes_no_one_word/1": Parser(yes_no.one_word, 1, reads_cut=True),
+    "yes_no_first_occurrence/1": Parser(yes_no.first_occurrence, 1, reads_cut=True),
+}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`score` (0 to 100, four decimals) is there exactly if `outcome` is ok, else `reason` is."""
+    """`score` (0 to the parser's top, four decimals) is there exactly if `outcome` is ok, else
+    `reason` is."""
 
     outcome: Literal["ok", "refused", "unparseable", "failed"]
     reason: Reason | None = None
     score: Decimal | None = None
 
 
-def parse(parser: str, reply: str | None, transport: str | None) -> Outcome:
+def parse(
+    parser: str, reply: str | None, transport: str | None, finish_reason: str | None = None
+) -> Outcome:
     """The outcome of one reply. `transport` None = no reply exists.
 
     Raises KeyError for a parser that does not exist.
     """
-    read = PARSERS[parser]
+    form = PARSERS[parser]
+    finish = (finish_reason or "").lower()
     if transport is None:
         return Outcome("failed", Reason.NO_REPLY)
     if transport == "refused":
-        return Outcome("refused", Reason.REFUSED)
+        declined = finish in _DECLINED
+        return Outcome("refused", Reason.REFUSED if declined else Reason.CONTENT_FILTER)
     if transport != "answered":
         return Outcome("failed", Reason.CALL_FAILED)
+    cut = finish in _CUT_OFF
+    if cut and not form.reads_cut:
+        return Outcome("unparseable", Reason.TRUNCATED)
     if reply is None or not reply.strip():
-        return Outcome("unparseable", Reason.EMPTY)
-    found = read(reply)
+        return Outcome("unparseable", Reason.TRUNCATED if cut else Reason.EMPTY)
+    found = form.read(reply)
     if isinstance(found, Reason):
-        return Outcome("unparseable", found)
+        return Outcome("unparseable", Reason.TRUNCATED if cut and found in _INCOMPLETE else found)
     return Outcome("ok", None, found)
 
 
-def number(reply: str) -> Decimal | Reason:
-    """The only number in the text, as an integer or decimal from 0 to 100."""
-    found = _NUMBER.findall(reply)
-    if not found:
-        return Reason.NO_NUMBER
-    if len(found) > 1:
-        return Reason.SEVERAL_NUMBERS
-    if len(found[0]) > _MAX_DIGITS:
-        return Reason.OUT_OF_RANGE
-    return _in_range(Decimal(found[0]))
+@dataclass(frozen=True)
+class Try:
+    """One reply to a call. `retry`: how often the call had been asked again on request."""
+
+    retry: int
+    transport: str
+    reply: str | None = None
+    finish_reason: str | None = None
 
 
-def cosine(reply: str) -> Decimal | Reason:
-    """50 (1 + cosine), from `{"cosine": c, "windows": k}`: 0 to 100 for every c in [-1, 1]."""
-    try:
-        # Decimal reads the digits as written: no second rounding through a float.
-        data = json.loads(reply, parse_float=_finite, parse_int=_finite, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return Reason.MALFORMED
-    value = data.get("cosine") if isinstance(data, dict) else None
-    if not isinstance(value, Decimal):
-        return Reason.MALFORMED
-    if not -1 <= value <= 1:
-        return Reason.OUT_OF_RANGE
-    return _in_range(50 * (1 + value))
+def settle(parser: str, tries: Sequence[Try]) -> tuple[Outcome, int | None]:
+    """The outcome of a call, and which of its replies it was read from (None: there is none).
 
-
-def _in_range(value: Decimal) -> Decimal | Reason:
-    if not 0 <= value <= 100:
-        return Reason.OUT_OF_RANGE
-    return value.quantize(_PLACES, rounding=ROUND_HALF_EVEN).copy_abs()
-
-
-def _finite(text: str) -> Decimal:
-    if len(text) > _MAX_DIGITS:
-        raise ValueError("more digits than a cosine has")
-    return Decimal(text)
-
-
-def _refuse(text: str) -> Any:
-    raise ValueError(f"{text} is not JSON")
-
-
-# Name and version: a parser that changes gets a new version, so a score says how it was read.
-PARSERS: dict[str, Callable[[str], Decimal | Reason]] = {
-    "number/1": number,
-    "cosine/1": cosine,
-}
+    `tries` in the order (retry, asked_at, wave_id). The first that is ok counts: asking again, by
+    this audit or another, never changes a score. Else the newest answer (refused or unparseable);
+    a failed call never hides one. Else the newest failure. Newest: the highest retry, and the first
+    of those that two audits asked at the same time.
+    """
+    best: Outcome | None = None
+    at: int | None = None
+    for index, one in enumerate(tries):
+        found = parse(parser, one.reply, one.transport, one.finish_reason)
+        if found.outcome == "ok":
+            return found, index
+        if best is None or at is None:
+            best, at = found, index
+        elif (best.outcome == "failed") == (found.outcome == "failed"):
+            if one.retry > tries[at].retry:
+                best, at = found, index
+        elif best.outcome == "failed":
+            best, at = found, index
+    return best or parse(parser, None, None), at

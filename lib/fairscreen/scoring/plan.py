@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame
@@ -38,6 +39,17 @@ def pending(requests: DataFrame, replies: DataFrame, again: DataFrame | None = N
     since = replies.select("call_key", sf.coalesce("retry", sf.lit(0)).alias("retried"))
     done = since.join(again, "call_key").where("retried >= retry").select("call_key")
     return new.unionByName(calls.join(again, "call_key").join(done, "call_key", "left_anti"))
+
+
+def again(outcomes: DataFrame, replies: DataFrame, wanted: Sequence[str]) -> DataFrame:
+    """call_key and retry (1, 2, ...) of each call that has a request whose outcome is wanted.
+
+    outcomes: `outcome` of each request, as read from `replies`. Both must be of one fixed version
+    of the table: else what fails again in this run would be asked again in this run.
+    """
+    calls = outcomes.where(sf.col("outcome").isin(*wanted)).select("call_key").distinct()
+    retry = (sf.max(sf.coalesce("retry", sf.lit(0))) + 1).alias("retry")
+    return calls.join(replies.groupBy("call_key").agg(retry), "call_key")
 
 
 def plan(calls: DataFrame, cfg: Config, model: str, wave_id: str) -> DataFrame:

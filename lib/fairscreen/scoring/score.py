@@ -5,7 +5,7 @@ What a reply exists for is never asked again, in this audit or another of the sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,11 +15,12 @@ from pyspark.sql import functions as sf
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError, FairscreenError, StoppedError
 from fairscreen.progress import say
-from fairscreen.scoring import plan
+from fairscreen.scoring import agreement, plan
 from fairscreen.scoring.ask import Asking, require_no_speculation
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.commit import commit, commit_leftovers
 from fairscreen.scoring.journal import WaveJournal
+from fairscreen.scoring.notes import no_score
 from fairscreen.scoring.parse import Reason
 from fairscreen.scoring.requests import requests
 from fairscreen.scoring.scores import scores
@@ -36,7 +37,8 @@ class ScoreResult:
 
     outcomes           model -> outcome -> requests
     outcomes_by_group  model -> "gender=female" -> outcome -> requests
-    final              every request has a reply
+    final              every request has a reply, be it a failure: failures are final until a retry
+    notes              requests without a score by reason and group; where parsers disagree
     """
 
     asked: int
@@ -46,6 +48,7 @@ class ScoreResult:
     cost_usd: float = 0.0
     final: bool = True
     waves: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
 
 
 def score(
@@ -54,10 +57,15 @@ def score(
     *,
     prompt_keys: Mapping[str, str] | None = None,
     kinds: Mapping[str, Kind] = KINDS,
+    retry: Sequence[str] = (),
 ) -> ScoreResult:
     """Score this audit's documents by its models, under the audit's lease.
 
     `prompt_keys`: job to content key of its job description (default: as rendered).
+    `retry`: calls that have one of these outcomes now (failed, refused, unparseable) are asked once
+    more. What was answered before stays, and an ok is never replaced: see `parse.settle`. After a
+    kill the same retry again asks those that still have such an outcome, whatever the killed run
+    committed.
     Raises ConfigError or MissingPartError before any work; StoppedError (exit 4) after Ctrl-C,
     with everything kept.
     """
@@ -75,13 +83,16 @@ def score(
     asked_for = requests(documents, applicants, cfg, prompt_keys, kinds)
     warehouse.replace("requests", asked_for.drop("document_format", "payload"), where=mine)
     commit_leftovers(warehouse, root, cfg.audit_id)
-    waves = _Waves(warehouse, cfg, root, kinds)
+    parsers = {name: s.parser or kinds[s.kind].parser for name, s in cfg.scoring.models.items()}
+    again = _again(warehouse, asked_for, parsers, retry) if retry else None
+    waves = _Waves(warehouse, cfg, root, kinds, again)
     waves.run(asked_for)
 
-    parsers = {name: kinds[s.kind].parser for name, s in cfg.scoring.models.items()}
     parsed = scores(asked_for, warehouse.read("replies"), parsers)
     warehouse.replace("scores", parsed, where=mine)
-    outcomes, groups, unanswered, total = _count(warehouse.read("scores").where(mine), applicants)
+    scored = warehouse.read("scores").where(mine)
+    outcomes, groups, unanswered, total, notes = _count(scored, applicants)
+    notes += _compare(warehouse, cfg, scored, applicants)
     return ScoreResult(
         asked=waves.asked,
         reused=total - waves.asked,
@@ -90,7 +101,31 @@ def score(
         cost_usd=waves.cost_usd,
         final=unanswered == 0,
         waves=waves.ids,
+        notes=tuple(notes),
     )
+
+
+def _again(
+    warehouse: Warehouse, asked_for: DataFrame, parsers: Mapping[str, str], retry: Sequence[str]
+) -> DataFrame:
+    """The calls to ask once more, read from the replies as they are at this moment."""
+    before = warehouse.read("replies", version=warehouse.version("replies"))
+    return plan.again(scores(asked_for, before, parsers), before, retry)
+
+
+def _compare(
+    warehouse: Warehouse, cfg: Config, scored: DataFrame, applicants: DataFrame
+) -> list[str]:
+    """Write `parser_agreement` where a model has other parsers; notes of it."""
+    also = {name: s.also_parsers for name, s in cfg.scoring.models.items() if s.also_parsers}
+    table, mine = "parser_agreement", f"audit_id = '{cfg.audit_id}'"
+    if also:
+        rows = agreement.agreement(scored, warehouse.read("replies"), applicants, also)
+        warehouse.replace(table, rows, where=mine)
+        return agreement.notes([r.asDict() for r in warehouse.read(table).where(mine).collect()])
+    if warehouse.exists(table):
+        warehouse.replace(table, warehouse.rows(table, []), where=mine)
+    return []
 
 
 def journal_root(warehouse: Warehouse, cfg: Config) -> Path:
@@ -113,9 +148,11 @@ class _Waves:
     """The waves of one run: plan, ask and commit, one after the other, model by model."""
 
     def __init__(
-        self, warehouse: Warehouse, cfg: Config, root: Path, kinds: Mapping[str, Kind]
-    ) -> None:
+        self, warehouse: Warehouse, cfg: Config, root: Path, kinds: Mapping[str, Kind],
+        again: DataFrame | None,
+    ) -> None:  # fmt: skip
         self.warehouse, self.cfg, self.root, self.kinds = warehouse, cfg, root, kinds
+        self.again = again
         self.asked = 0
         self.cost_usd = 0.0
         self.ids: list[str] = []
@@ -135,7 +172,7 @@ class _Waves:
                 say(f"{model}: all {done:,} calls are answered")
 
     def _pending(self, asked_for: DataFrame) -> DataFrame:
-        return plan.pending(asked_for, self.warehouse.read("replies"))
+        return plan.pending(asked_for, self.warehouse.read("replies"), self.again)
 
     def _wave(self, asked_for: DataFrame, model: str, left: int) -> int:
         """One wave of the model's pending calls; how many it answered."""
@@ -195,8 +232,8 @@ class _Waves:
 
 def _count(
     scored: DataFrame, applicants: DataFrame
-) -> tuple[dict[str, Counts], dict[str, dict[str, Counts]], int, int]:
-    """Outcomes by model, and by model and group; requests without a reply; requests."""
+) -> tuple[dict[str, Counts], dict[str, dict[str, Counts]], int, int, list[str]]:
+    """Outcomes by model, and by model and group; requests without a reply; requests; notes."""
     people = applicants.select("applicant_id", "gender", "race")
     grouped = scored.join(people, "applicant_id").groupBy(
         "model", "gender", "race", "outcome", "reason"
@@ -216,4 +253,4 @@ def _count(
             *(by_group.setdefault(x, {}) for x in labels),
         ):
             counts[outcome] = counts.get(outcome, 0) + n
-    return outcomes, groups, unanswered, total
+    return outcomes, groups, unanswered, total, no_score(r.asDict() for r in rows)

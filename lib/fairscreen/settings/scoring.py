@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from fairscreen import config_checks
+from fairscreen.scoring.parse import PARSERS
 from fairscreen.settings.base import Settings
 
 
@@ -24,10 +25,25 @@ class Documents(Settings):
 
 
 class Screener(Settings):
-    """One model to audit. `params` belong to the kind and are checked by it."""
+    """One model to audit. `params` belong to the kind and are checked by it.
+
+    parser        how replies are read (scoring/parse.py); null = the kind's own. Another one reads
+                  what was answered again and asks nothing.
+    also_parsers  read the same replies; how often they differ and for whom goes to the table
+                  `parser_agreement` and the report's notes
+    """
 
     kind: Literal["embedding", "planted"]
     params: dict[str, float | int | str | bool | dict[str, float]] = Field(default_factory=dict)
+    parser: str | None = None
+    also_parsers: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _parsers_exist(self) -> Screener:
+        given = [*([self.parser] if self.parser else []), *self.also_parsers]
+        config_checks.parsers(given, PARSERS)
+        config_checks.once("parser and also_parsers together", given)
+        return self
 
 
 class Scoring(Settings):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from fairscreen import __version__
@@ -18,8 +19,14 @@ from fairscreen.stations.common import STATIONS, Run, StationResult
 from fairscreen.tables import Warehouse, require_folder
 
 
-def run_audit(cfg: Config, *, until: str = "report", command: str | None = None) -> dict[str, Any]:
-    """Run the audit's stations up to `until`; the summary. `command`: for the report."""
+def run_audit(
+    cfg: Config, *, until: str = "report", command: str | None = None, retry: Sequence[str] = (),
+    reparse: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Run the audit's stations up to `until`; the summary. `command`: for the report.
+
+    retry, reparse: see `stations.score`.
+    """
     # Everything that can be refused is refused before there is work to lose.
     screeners.check(cfg)
     jobs.check(cfg.population)
@@ -41,7 +48,7 @@ def run_audit(cfg: Config, *, until: str = "report", command: str | None = None)
             elif name == "render":
                 done[name] = render.run(run, done["applicants"])
             elif name == "score":
-                done[name] = score.run(run, done["render"])
+                done[name] = score.run(run, done["render"], retry=retry, reparse=reparse)
             elif name == "estimate":
                 done[name] = estimate.run(run, done["score"])
             else:
@@ -69,6 +76,7 @@ def _summary(run: Run, done: dict[str, StationResult], seconds: dict[str, float]
         "asked": 0 if kept else asked,
         "reused": asked + reused if kept else reused,
         "outcomes": scored.get("outcomes", {}),
+        "outcomes_by_group": scored.get("outcomes_by_group", {}),
         "cost_usd": 0.0 if kept else scored.get("cost_usd", 0.0),
         "mlflow_run_ids": reported.get("mlflow_run_ids", {}),
         "mlflow_command": reported.get("mlflow_command"),

@@ -176,12 +176,13 @@ def _samples(run: Run) -> tuple[Sample, ...]:
         requests = warehouse.read("requests").where(run.mine)
         contents = warehouse.read("contents").select("content_key", "text")
         prompts = contents.toDF("prompt_key", "prompt")
+        replies = warehouse.read("replies").selectExpr("call_key", "wave_id AS reply_wave", "reply")
         rows = (
-            first.select("request_id", "outcome", "score", "call_key")
+            first.select("request_id", "outcome", "score", "call_key", "reply_wave")
             .join(requests.drop("call_key"), "request_id")
             .join(contents, "content_key")
             .join(prompts, "prompt_key", "left")
-            .join(warehouse.read("replies").select("call_key", "reply"), "call_key", "left")
+            .join(replies, ["call_key", "reply_wave"], "left")
             .collect()
         )
         found += [

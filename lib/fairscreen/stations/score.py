@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fairscreen.scoring import score
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 
 
-def run(run: Run, render: StationResult) -> StationResult:
-    """Rows of `requests`, `waves`, `replies` and `scores` of this audit."""
+def run(
+    run: Run, render: StationResult, *, retry: Sequence[str] = (), reparse: bool = False
+) -> StationResult:
+    """Rows of `requests`, `waves`, `replies`, `scores` and `parser_agreement` of this audit.
+
+    retry: outcomes whose calls are asked again. reparse: read the replies again though nothing
+    changed.
+    """
 
     def work() -> dict[str, Any]:
-        done = score.score(run.warehouse, run.cfg)
+        done = score.score(run.warehouse, run.cfg, retry=retry)
         return {
             "asked": done.asked,
             "reused": done.reused,
             "outcomes": done.outcomes,
+            "outcomes_by_group": done.outcomes_by_group,
             "cost_usd": done.cost_usd,
             "final": done.final,
+            "notes": list(done.notes),
         }
 
     settings = run.cfg.scoring.model_dump(mode="json", include={"models"})
     mark = fingerprint(render.fingerprint, settings)
-    return run_station(run, "score", mark, work)
+    return run_station(run, "score", mark, work, force=reparse or bool(retry))

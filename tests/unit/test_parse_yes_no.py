@@ -1,0 +1,59 @@
+"""The two named forms of yes and no, where they agree and where they part."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairscreen.scoring.parse import Reason, parse
+
+
+def read(form: str, reply: str) -> int | Reason | None:
+    found = parse(f"yes_no_{form}/1", reply, "answered")
+    return found.reason if found.score is None else int(found.score)
+
+
+@pytest.mark.parametrize(
+    ("reply", "one_word", "first"),
+    [
+        ("yes", 1, 1), ("no", 0, 0), (" Yes.\n", 1, 1), ("NO!", 0, 0), ("**Yes**", 1, 1),
+        ('"no"', 0, 0), ("`yes`", 1, 1), ("✅ yes", 1, 1), ("- no", 0, 0),
+        ("_yes_", 1, "no_yes_or_no"),
+        ("yes, he fits", "several_words", 1), ("Yes. No.", "several_words", 1),
+        ("yes yes", "several_words", 1), ("Callback: no", "several_words", 0),
+        # The published rule takes the first, whatever is meant.
+        ("There is no doubt: yes", "several_words", 0), ("No. 1 choice, yes", "several_words", 0),
+        ("no-one fits better: yes", "several_words", 0),
+        ("not now", "no_yes_or_no", "no_yes_or_no"), ("yesterday", "no_yes_or_no", "no_yes_or_no"),
+        ("I know, none", "no_yes_or_no", "no_yes_or_no"), ("y", "no_yes_or_no", "no_yes_or_no"),
+        ("yeſ", "no_yes_or_no", "no_yes_or_no"), ("éyes", "no_yes_or_no", "no_yes_or_no"),
+        ("ｙｅｓ", "no_yes_or_no", "no_yes_or_no"), ("no2", "no_yes_or_no", "no_yes_or_no"),
+        ("是", "no_yes_or_no", "no_yes_or_no"), ("\n", "empty", "empty"),
+        ("." * 10**6 + "yes", 1, 1), ("not " * 250_000 + "no", "several_words", 0),
+    ],
+)  # fmt: skip
+def test_both_forms(reply: str, one_word: int | str, first: int | str) -> None:
+    assert (read("one_word", reply), read("first_occurrence", reply)) == (one_word, first)
+
+
+AROUND = st.text(st.sampled_from(" \n.,;:!?*`\"'()[]{}<>-–—…👍"), max_size=10)
+
+
+@given(AROUND, st.sampled_from(["yes", "Yes", "YES", "no", "No", "nO"]), AROUND)
+def test_one_word_survives_what_is_around_it(before: str, word: str, after: str) -> None:
+    reply = before + word + after
+    assert read("one_word", reply) == read("first_occurrence", reply) == (word.lower() == "yes")
+
+
+@given(st.text())
+def test_one_word_never_contradicts_the_first_occurrence(reply: str) -> None:
+    one, first = (
+        parse(f"yes_no_{f}/1", reply, "answered") for f in ("one_word", "first_occurrence")
+    )
+    if one.score is not None and "_" not in reply:
+        assert one.score == first.score
+    for found in (one, first):
+        assert found.score in (None, Decimal(0), Decimal(1))
