@@ -138,6 +138,59 @@ def patterns() -> list[dict[str, Any]]:
     return rows
 
 
+def population_fit() -> list[dict[str, Any]]:
+    """Two jobs; the laborers' survey has no replicate weights and no Black woman."""
+    shares = {"female; white": 0.5, "female; black": 0.2, "male; white": 0.2, "male; black": 0.1}
+    rows = []
+    for job in ("registered_nurses", "construction_laborers"):
+        thin = job == "construction_laborers"
+        survey = {
+            "female; white": 0.1,
+            "female; black": 0.0,
+            "male; white": 0.6,
+            "male; black": 0.3,
+        }
+        survey = survey if thin else shares
+        for cell, share in survey.items():
+            gender, race = cell.split("; ")
+            moved = 0.004 if gender == "female" else -0.004
+            moved = moved if race == "black" else -moved / 2
+            error = None if thin or not share else 0.0015
+            why = "no replicate weights in five_jobs.zip" if thin else None
+            rows.append(_fit_row(job, "gender x race", f"gender={gender}; race={race}", share,
+                                 share + moved, error, why))  # fmt: skip
+        for at, name in enumerate(("gender", "race")):
+            for value in dict.fromkeys(c.split("; ")[at] for c in survey):
+                share = sum(v for c, v in survey.items() if c.split("; ")[at] == value)
+                error, why = (
+                    (None, "no replicate weights in five_jobs.zip") if thin else (0.01, None)
+                )
+                moved = 0.002 if value in ("female", "black") else -0.002
+                rows.append(
+                    _fit_row(job, name, f"{name}={value}", share, share + moved, error, why)
+                )
+        for level, share in (("high_school", 0.25), ("bachelor", 0.75)):
+            error, why = (None, "no replicate weights in five_jobs.zip") if thin else (0.02, None)
+            value = f"edu_level={level}"
+            rows.append(_fit_row(job, "edu_level", value, share, share, error, why))
+    return rows
+
+
+def _fit_row(
+    job: str, margin: str, value: str, survey: float, generated: float, error: float | None,
+    why: str | None,
+) -> dict[str, Any]:  # fmt: skip
+    difference = generated - survey
+    return {
+        "audit_id": AUDIT, "job": job, "margin": margin, "value": value,
+        "survey_people": round(200 * survey), "survey_share": survey, "survey_std_error": error,
+        "generator_share": generated, "applicants": round(4 * survey),
+        "applicants_share": round(4 * survey) / 4, "difference": difference,
+        "z": difference / error if error else None,
+        "status": "ok" if error else "not_computable", "reason": why,
+    }  # fmt: skip
+
+
 def people() -> dict[str, list[dict[str, Any]]]:
     """Applicants with their documents, contents, requests, replies and scores: 8, in two jobs."""
     tables: dict[str, list[dict[str, Any]]] = {
@@ -234,7 +287,7 @@ def _add(
 
 def all_tables() -> dict[str, list[dict[str, Any]]]:
     results = {"estimates": estimates(), "overlap": overlap(), "patterns": patterns()}
-    return people() | typicality() | results
+    return people() | typicality() | results | {"population_fit": population_fit()}
 
 
 def fill(warehouse: Any) -> None:

@@ -55,6 +55,13 @@ def test_questions_run_and_keep_their_key(spark, filled):
     assert set(thin.reason) == {small_audit.THIN}
     assert (thin.least_effective_n == 11.5).all()
 
+    worst = answers["worst_population_margins.sql"]
+    fit = pd.DataFrame(small_audit.population_fit())
+    for job, mine in worst.groupby("job"):
+        largest = fit[fit["job"] == job]["difference"].abs().nlargest(10)
+        assert mine["difference"].abs().tolist() == pytest.approx(largest.tolist())
+    assert worst.z.isna().equals(worst.job == "construction_laborers")
+
     back = answers["walk_back.sql"]
     assert list(back.position) == [1, 2, 3, 4]  # the job has four answered applicants
     assert set(back.job) == {"registered_nurses"}
@@ -64,6 +71,35 @@ def test_questions_run_and_keep_their_key(spark, filled):
         assert small_audit.key(row.resume) == row.resume_key
         assert small_audit.key(row.job_description) == row.prompt_key
     assert json.loads(back.input_versions[0]) == small_audit.VERSIONS
+
+
+def test_population_margins_equals_pandas(spark, filled):
+    view = _answer(spark, filled, "views", "population_margins.sql")
+    keys = ["audit_id", "job", "margin"]
+    rows = pd.DataFrame(small_audit.population_fit())
+    rows["size"] = rows["difference"].abs()
+    groups = rows.groupby(keys)
+    got = view.set_index(keys).sort_index()
+    assert got["cells"].tolist() == groups.size().tolist()
+    assert got["cells_with_error"].tolist() == groups["z"].count().tolist()
+    for column, expected in {
+        "largest_difference": groups["size"].max(),
+        "mean_difference": groups["size"].mean(),
+        "total_variation": groups["size"].sum() / 2,
+        "largest_z": groups["z"].agg(lambda z: z.abs().max()),
+        "share_within_two_errors": groups["z"].agg(
+            lambda z: (z.abs() <= 2).sum() / z.count() if z.count() else None
+        ),
+    }.items():
+        pd.testing.assert_series_equal(
+            got[column], expected.astype(float), check_names=False, check_dtype=False
+        )
+    nurses = got.loc[("small", "registered_nurses", "gender x race")]
+    assert nurses["largest_at"].endswith("race=black")
+    assert 0 < nurses["share_within_two_errors"] < 1
+    assert got.loc[("small", "construction_laborers", "race"), "reason"] == (
+        "no replicate weights in five_jobs.zip"
+    )
 
 
 def test_effects_wide_equals_pandas(spark, filled):

@@ -36,24 +36,6 @@ def test_state_table_follows_its_chain() -> None:
     np.testing.assert_allclose(got[share.index], share, atol=1e-12)
 
 
-def test_smoothing_moves_marginals_little_and_says_how_much() -> None:
-    cfg, g = inputs.generator()
-    cells = inputs.cells(cfg, 5).query("job == @JOB")
-    model = g.jobs[JOB]
-    shift = gen.smoothing_shift(model, cells, g.domain)
-    by_level = cells.groupby("edu_level")["weight"].sum().reindex(g.domain.levels, fill_value=0)
-    implied = np.zeros(len(g.domain.levels))
-    for (gender, race, age), share in np.ndenumerate(model.population):
-        band = g.domain.band_of_age[age]
-        for s, p in enumerate(model.state[gender, race, band]):
-            region = g.domain.region_of_state[s]
-            implied += share * p * model.education[gender, race, band, region]
-    largest = np.abs(implied - by_level / by_level.sum()).max()
-    assert shift["edu_level"] == pytest.approx(largest)
-    assert 0 < largest < 0.02
-    assert 0 < shift["state"] < 0.02
-
-
 def test_every_conditional_is_a_distribution() -> None:
     _, g = inputs.generator()
     for model in g.jobs.values():

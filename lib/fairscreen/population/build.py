@@ -41,9 +41,9 @@ class Fitted:
     included: DataFrame  # people of joint.surveyed who are in
     left_out: pd.DataFrame  # job, reason, people, weighted
     names: typicality.Names
+    cells: pd.DataFrame  # those people counted by what the generator is fitted to
     experience_facts: dict[str, Any]
     experience_rows: tuple[dict[str, Any], ...]  # of table experience_fit, less audit_id
-    smoothing_shift: dict[str, dict[str, float]]  # job: of states, of education levels
 
     @property
     def vintage(self) -> int:
@@ -72,11 +72,7 @@ def fit_generator(
     exp = experience.fit(psid.drop("source_sha256").toArrow().to_pandas(), settings, domain, cells)
     names = _names(ssa, surnames, cfg)
     generator = gen.fit(cells, cfg, domain, exp, names.first, names.last)
-    shift = {
-        job: gen.smoothing_shift(model, cells[cells["job"] == job], domain)
-        for job, model in generator.jobs.items()
-    }
-    return Fitted(generator, survey, included, left_out, names, exp.facts, exp.rows, shift)
+    return Fitted(generator, survey, included, left_out, names, cells, exp.facts, exp.rows)
 
 
 def exclusions(fitted: Fitted, cfg: Config) -> DataFrame:
@@ -111,7 +107,6 @@ def facts(fitted: Fitted, cfg: Config) -> dict[str, Any]:
         "acs_period": fitted.survey[1],
         "surveyed_people": fitted.surveyed_people(),
         "generator_prior_n": cfg.population.prior_n,
-        "generator_smoothing_shift": fitted.smoothing_shift,
         "experience": fitted.experience_facts,
         "names": fitted.names.facts,
     }

@@ -8,7 +8,8 @@ Order of drawing, per job:
     exp_year  | gender, race, age, region, education (PSID; truncated normal)
     first name | gender, birth year        surname | race
 State and education are shrunk to coarser strata: p = (n share + prior_n p') / (n + prior_n), n
-surveyed people, share PWGTP-weighted, p' of the next coarser stratum.
+surveyed people, share PWGTP-weighted, p' of the next coarser stratum. What shrinking does to the
+margins stands in table population_fit (margins.py).
 
 `draw` takes one uniform per variable, so that the same applicant can be drawn again as somebody
 of another gender or race (estimators.md, counterfactual rescoring).
@@ -169,26 +170,6 @@ def weights(model: JobModel) -> tuple[Array, Array, Array]:
         return np.broadcast_to(out, model.design.shape)
 
     return ratio(None), ratio(0), ratio(1)
-
-
-def smoothing_shift(model: JobModel, cells: pd.DataFrame, domain: Domain) -> dict[str, float]:
-    """Largest difference in a share, of states and of levels, that shrinking makes to one job.
-
-    The generator's marginal in the job's population against the PWGTP-weighted survey (cells).
-    """
-    _, w = counts(cells, domain)
-    by_band = domain.band_of_age
-    region = fold(model.state, 3, domain.region_of_state, len(REGIONS))
-    state = np.einsum("gra,gras->s", model.population, model.state[:, :, by_band])
-    level = np.einsum(
-        "gra,grac,grace->e", model.population, region[:, :, by_band], model.education[:, :, by_band]
-    )
-    surveyed = {"state": w.sum(axis=(0, 1, 2, 4)), "edu_level": w.sum(axis=(0, 1, 2, 3))}
-    implied = {"state": state, "edu_level": level}
-    return {
-        name: float(np.abs(implied[name] - share / share.sum()).max())
-        for name, share in surveyed.items()
-    }
 
 
 def uniforms(seed: int, ids: Sequence[str], *, skip: Sequence[str] = ()) -> dict[str, Array]:

@@ -97,13 +97,14 @@ def occupations(population: Population) -> dict[str, tuple[str, ...]]:
     return {key: job.occp for key, job in population.jobs.items()}
 
 
-def surveyed(acs: DataFrame, population: Population) -> DataFrame:
+def surveyed(acs: DataFrame, population: Population, *, also: Sequence[str] = ()) -> DataFrame:
     """Everybody of the configured jobs in one survey, with `reason` null for who is in.
 
     One row per person: person_key ("SERIALNO|SPORDER"), vintage, serialno, sporder, job, gender,
-    race, age, state, edu_level, pwgtp, reason. `race` and `edu_level` are null where the config
-    maps no value to the person's code; such people carry a reason. Who is Hispanic is another
-    race, or left out, where the config says so; somebody whose HISP is not known is not.
+    race, age, state, edu_level, pwgtp, reason, and columns `also` as they are. `race` and
+    `edu_level` are null where the config maps no value to the person's code; such people carry a
+    reason. Who is Hispanic is another race, or left out, where the config says so; somebody whose
+    HISP is not known is not.
     """
     survey = survey_of(acs, population)
     jobs = occupations(population)
@@ -134,6 +135,7 @@ def surveyed(acs: DataFrame, population: Population) -> DataFrame:
         "state",
         level.alias("edu_level"),
         "pwgtp",
+        *also,
         sf.coalesce(*(sf.when(outside[r], sf.lit(r)) for r in REASONS)).alias("reason"),
     )
 

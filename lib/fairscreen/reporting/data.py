@@ -42,7 +42,9 @@ class ReportData:
     population: job, gender, race, edu_group, n (applicants); one row per combination.
     exclusions, estimates, overlap, patterns, experience_fit, sources: rows of the tables (sources:
     source_file). experience_fit may be empty: then the report has no such section.
-    outcomes: rows of the view group_outcomes.
+    outcomes, population_margins: rows of the views group_outcomes and population_margins.
+    population_fit: rows of the table; empty where an older fairscreen drew the applicants.
+    experience: job, age, exp_year, weight: applicants' design weights summed.
     models: by key of scoring.models. mlflow_runs: model to run id.
     input_versions: Delta version of every table, for the provenance section.
     command: what to type to run the audit again.
@@ -61,6 +63,9 @@ class ReportData:
     input_versions: Mapping[str, int]
     models: Mapping[str, ModelFacts]
     experience_fit: pd.DataFrame = field(default_factory=pd.DataFrame)
+    population_fit: pd.DataFrame = field(default_factory=pd.DataFrame)
+    population_margins: pd.DataFrame = field(default_factory=pd.DataFrame)
+    experience: pd.DataFrame = field(default_factory=pd.DataFrame)
     samples: tuple[Sample, ...] = ()
     mlflow_runs: Mapping[str, str] = field(default_factory=dict)
     mlflow_command: str | None = None

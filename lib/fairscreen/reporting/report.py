@@ -15,7 +15,7 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from fairscreen.population.mapping import mapping_rows
-from fairscreen.reporting import experience, narrative, plots
+from fairscreen.reporting import experience, narrative, plots, population
 from fairscreen.reporting.data import ModelFacts, ReportData, Sample
 
 __all__ = ["ModelFacts", "ReportData", "Sample", "render_report"]
@@ -84,9 +84,15 @@ def _view(data: ReportData) -> dict[str, Any]:
         "titles": narrative.TITLE,
         "cases": [_case(data, *key) for key in _case_keys(data)],
         "population": _crossed(data.population),
-        "exclusions": _exclusions(data.exclusions),
         "mapping": mapping_rows(cfg.population),
         "experience": experience.view(data.experience_fit, cfg),
+        "who": population.section(
+            cfg,
+            fit=data.population_fit,
+            margins=data.population_margins,
+            experience=data.experience,
+            exclusions=data.exclusions,
+        ),
         "outcomes": _sorted_outcomes(data),
         "totals": _totals(data.outcomes),
         "sources": _records(data.sources),
@@ -302,21 +308,6 @@ def _crossed(population: pd.DataFrame) -> dict[str, Any]:
         rows.append({"job": job, "total": int(mine["n"].sum()), "counts": counts})
     return {"columns": columns, "kinds": [(k, sum(c[0] == k for c in columns)) for k in kinds],
             "rows": rows}  # fmt: skip
-
-
-def _exclusions(frame: pd.DataFrame) -> dict[str, Any]:
-    if not len(frame):
-        return {"reasons": [], "rows": []}
-    reasons = sorted(frame["reason"].unique(), key=lambda r: (r != "included", r))
-    rows = []
-    for job in frame["job"].drop_duplicates():
-        mine = frame[frame["job"] == job].set_index("reason")
-        rows.append(
-            {"job": job,
-             "cells": [(int(mine["people"].get(r, 0)), int(mine["weighted"].get(r, 0)))
-                       for r in reasons]}
-        )  # fmt: skip
-    return {"reasons": reasons, "rows": rows}
 
 
 def _sorted_outcomes(data: ReportData) -> list[dict[str, Any]]:

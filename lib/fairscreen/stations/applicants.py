@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import functions as sf
 
-from fairscreen.population import build, known, rows, typicality
+from fairscreen.population import build, fit, known, rows, typicality
 from fairscreen.population.jobs import Chosen
 from fairscreen.sources import editions
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
@@ -18,7 +18,7 @@ from fairscreen.tables import Warehouse
 
 
 def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
-    """Rows of `applicants`, `exclusions`, `experience_fit`, `known_propensity`, the name tables.
+    """This audit's applicants, what their fit stands on, known propensities, the name tables.
 
     The config's jobs are those of `chosen`; what else it holds is for the record.
     """
@@ -50,10 +50,18 @@ def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
             propensities = known.known_propensity(written, fitted.generator, cfg)
         warehouse.replace("known_propensity", propensities, where=run.mine)
         write_typicality(warehouse, fitted.names, cfg.audit_id)
+        ledger = warehouse.read("source_file").where(sf.col("sha256").isin(*bronze.sha256["acs"]))
+        files = {row["sha256"]: row["file"] for row in ledger.select("sha256", "file").collect()}
+        compared = fit.population_fit(
+            source["acs"], fitted.cells, written, fitted.generator, cfg, files
+        )
+        table = warehouse.spark.createDataFrame(fit.as_table(compared))
+        warehouse.replace("population_fit", table, where=run.mine)
         return {
             "rows": written.count(),
             "notes": [*chosen.notes, *build.notes_of(fitted, cfg)],
-            "fit": build.facts(fitted, cfg),
+            "fit": build.facts(fitted, cfg)
+            | {"generator_largest_difference": fit.largest_difference(compared)},
             "selection": chosen.detail,
             "synthetic": list(bronze.synthetic),
         }

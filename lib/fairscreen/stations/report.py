@@ -24,7 +24,8 @@ from fairscreen.stations.ingest import Bronze
 SIMULATED = frozenset({"planted"})
 _TABLES = (
     "acs_person", "psid_person", "ssa_name", "census_surname", "applicants", "exclusions",
-    "experience_fit", "known_propensity", "first_name_typicality", "surname_typicality",
+    "experience_fit", "population_fit", "known_propensity", "first_name_typicality",
+    "surname_typicality",
     "documents", "contents", "requests", "replies", "scores", "estimates", "overlap", "patterns",
 )  # fmt: skip
 
@@ -65,7 +66,8 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
             population=frames["population"], exclusions=frames["exclusions"],
             outcomes=frames["outcomes"], estimates=frames["estimates"],
             overlap=frames["overlap"], patterns=frames["patterns"], sources=frames["sources"],
-            experience_fit=frames["experience_fit"],
+            experience_fit=frames["experience_fit"], population_fit=frames["population_fit"],
+            experience=frames["experience"], population_margins=frames["population_margins"],
             input_versions=versions, models=models, samples=_samples(run), mlflow_runs=runs,
             mlflow_command=tracking.open_command(cfg), command=run.command,
             notes=(*planted, *(n for r in done.values() for n in r.detail.get("notes", []))),
@@ -140,14 +142,28 @@ def _frames(run: Run, bronze: Bronze) -> dict[str, pd.DataFrame]:
     warehouse = run.warehouse
     frames = {
         name: warehouse.read(name).where(run.mine).toPandas()
-        for name in ("exclusions", "experience_fit", "estimates", "overlap", "patterns")
+        for name in (
+            "exclusions",
+            "experience_fit",
+            "population_fit",
+            "estimates",
+            "overlap",
+            "patterns",
+        )
     }
     applicants = warehouse.read("applicants").where(run.mine)
     keys = ["job", "gender", "race", "edu_group"]
     counts = applicants.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
     frames["population"] = counts.orderBy(*keys).toPandas()
+    # Whole months at whole ages: bounded by the domain, whatever the number of applicants.
+    by_age = applicants.groupBy("job", "age", "exp_year").agg(
+        sf.sum("design_weight").cast("double").alias("weight")
+    )
+    frames["experience"] = by_age.toPandas()
     sql.prepare(warehouse.spark, warehouse)
     frames["outcomes"] = warehouse.spark.table("group_outcomes").where(run.mine).toPandas()
+    by_margin = warehouse.spark.table("population_margins").where(run.mine)
+    frames["population_margins"] = by_margin.toPandas()
     used = [sha for hashes in bronze.sha256.values() for sha in hashes]
     sources = warehouse.read("source_file").where(sf.col("sha256").isin(used))
     frames["sources"] = sources.orderBy("kind", "file").toPandas()
