@@ -14,6 +14,7 @@ from fairscreen.population import generator as gen
 JOB, N, CUT = "nurses", 60_000, 4.0
 SMALL = (
     "population.age_min=27", "population.age_max=28",
+    "population.experience.match_survey=false",  # two ages leave few of the made-up PSID people
     "population.jobs={nurses: {title: N, occp: ['3255'], psid_occp: ['3255']}}",
 )  # fmt: skip
 CONTRASTS = {
