@@ -56,7 +56,7 @@ def expected(g: gen.Generator, r: tuple[int, int], b: tuple[int, int], age: int)
     band, total = domain.band_of_age[age], 0.0
     for s, p_state in enumerate(model.state[*r, band]):
         region = domain.region_of_state[s]
-        mean, sigma = model.exp_mean[*b, age, region], model.exp_sigma[band, b[0]]
+        mean, sigma = model.exp_location[*b, age, region], model.exp_sigma[band, b[0]]
         years = np.full(len(domain.levels), age + domain.age_min)
         bins = experience.bin_shares((CUT,), mean, np.full(len(years), sigma), years)
         for level, p_level in enumerate(model.education[*b, band, region]):
