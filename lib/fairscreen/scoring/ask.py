@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from fairscreen.errors import FairscreenError, InputError
-from fairscreen.scoring.calls import Call, Screener
+from fairscreen.errors import FairscreenError, InputError, StoppedError
+from fairscreen.scoring.calls import Call, Reply, Screener, Streaming
 from fairscreen.scoring.journal import Record, ShardJournal
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Counters:
 
 def ask_shard(
     calls: Iterable[Call],
-    screener: Screener,
+    screener: Screener | Streaming,
     segments: ShardJournal,
     *,
     segment_size: int,
@@ -57,8 +57,12 @@ def ask_shard(
 
     Every reply is written with `stamp` (model, wave_id, and model_version where the reply brings
     none). Where the screener raises, what it answered before is written first. A `stop` file in
-    the wave's folder ends the shard between two groups.
+    the wave's folder ends the shard between two groups. A streaming screener that gives up (a bad
+    key, a dead service) stops the whole wave: the reason goes into the stop file, and the driver
+    raises it once everything is committed.
     """
+    if isinstance(screener, Streaming):
+        return _ask_stream(calls, screener, segments, segment_size, stamp)
     counters = Counters()
     done = segments.done()
     stream = iter(calls)
@@ -72,14 +76,48 @@ def ask_shard(
         answered: list[Record] = []
         try:
             for key, reply in screener.ask(pending) if pending else ():
-                now = datetime.now(UTC).isoformat()
-                version = reply.model_version or stamp["model_version"]
-                record = {"call_key": key, **asdict(reply), **stamp, "model_version": version}
-                answered.append({**record, "asked_at": now})
+                answered.append(_record(key, reply, stamp))
         finally:
             segments.write(answered)
             counters.asked += len(answered)
     return counters
+
+
+def _ask_stream(
+    calls: Iterable[Call],
+    screener: Streaming,
+    segments: ShardJournal,
+    segment_size: int,
+    stamp: Mapping[str, str],
+) -> Counters:
+    counters, done, source = Counters(), segments.done(), iter(calls)
+
+    def pending() -> Iterator[Call]:
+        for call in source:
+            counters.planned += 1
+            if call.call_key not in done:
+                yield call
+            else:
+                counters.skipped += 1
+
+    try:
+        for group in screener.stream(
+            pending(), segment_size=segment_size, stopped=segments.stopped
+        ):
+            segments.write([_record(key, reply, stamp) for key, reply in group])
+            counters.asked += len(group)
+    except (InputError, StoppedError) as why:
+        segments.stop(why)
+    counters.planned += sum(1 for _ in source)
+    counters.stopped = counters.asked + counters.skipped < counters.planned and segments.stopped()
+    return counters
+
+
+def _record(key: str, reply: Reply, stamp: Mapping[str, str]) -> Record:
+    now = datetime.now(UTC).isoformat()
+    version = reply.model_version or stamp["model_version"]
+    fields = {"call_key": key, **asdict(reply), **stamp, "model_version": version}
+    return {**fields, "asked_at": now}
 
 
 @dataclass(frozen=True)
@@ -91,7 +129,7 @@ class Asking:
     segment_size: int
     model: str  # as the screener calls itself, not as the audit does
     model_version: str
-    open: Callable[[], Screener]
+    open: Callable[[], Screener | Streaming]
     needs_text: bool
 
     def shard(self, shard: int, rows: Iterable[dict[str, Any]]) -> Counters:

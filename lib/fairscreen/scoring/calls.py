@@ -1,8 +1,8 @@
 """What goes to a screener and what comes back: the types that every part of scoring shares.
 
 A `Kind` of screener says what its answers depend on (`identity`, part of every call key), which
-parts it is sent, and how its replies are parsed. A chat model is one more kind: `Screener.ask`
-yields replies in any order, so it may keep many requests in flight.
+parts it is sent, and how its replies are parsed. A screener that works by itself is asked group by
+group (`Screener`); one that waits for others keeps many calls under way (`Streaming`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Params = Mapping[str, Any]
 Transport = Literal["answered", "refused", "failed"]
@@ -62,27 +62,48 @@ class Screener(Protocol):
         ...
 
 
+@runtime_checkable
+class Streaming(Protocol):
+    """A screener that keeps many calls under way over the whole shard, not group by group."""
+
+    def stream(
+        self, calls: Iterator[Call], *, segment_size: int, stopped: Callable[[], bool]
+    ) -> Iterator[list[tuple[str, Reply]]]:
+        """Replies in groups, about `segment_size` each. A group is durable once the next one is
+        asked for: until then its calls hold their slots. Calls are drawn one by one, as slots get
+        free. Once `stopped`, no further call is sent. Raises InputError or StoppedError, after the
+        last group, where it makes no sense to go on."""
+        ...
+
+
+def _unprepared(params: Params, where: str, shards: int) -> Params:
+    return params
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of screener.
 
     check     params -> None; ConfigError (with `where`) or MissingPartError, before any work
-    model     how it calls itself; the column `model` of `replies`
+    model     params -> how it calls itself; the column `model` of `replies`
     identity  params -> what its answers depend on besides what is sent; JSON-able
-    open      params -> a screener; runs in the worker, may be cached per process
+    prepare   params, `where`, number of shards at once -> what goes to the workers in their
+              place; runs in the driver, which alone knows keys and files
+    open      prepared params -> a screener; runs in the worker, may be cached per process
     parser    name of the parser in `scoring.parse`
     version   params -> the model version written to `replies` where a reply brings none
     sends     "documents" (resume and job description) or "applicant" (structural features)
     """
 
     name: str
-    model: str
+    model: Callable[[Params], str]
     check: Callable[[Params, str], None]
     identity: Callable[[Params], dict[str, Any]]
-    open: Callable[[Params], Screener]
+    open: Callable[[Params], Screener | Streaming]
     parser: str
     version: Callable[[Params], str]
     sends: Literal["documents", "applicant"]
+    prepare: Callable[[Params, str, int], Params] = _unprepared
 
 
 def canonical(value: Any) -> str:

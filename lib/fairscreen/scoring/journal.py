@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
+
 _SUFFIX = ".jsonl"
 _STOP = "stop"
 _FOOTER_BYTES = 256
@@ -99,13 +101,26 @@ class WaveJournal:
         """All segments of all shards, torn ones too, by name."""
         return sorted(self.folder.glob(f"*/*{_SUFFIX}"))
 
-    def stop(self) -> None:
-        """Ask the shards to write what is answered and return."""
+    def stop(self, why: FairscreenError | None = None) -> None:
+        """Ask the shards to write what is answered and return. The first `why` is kept."""
         self.create()
-        (self.folder / _STOP).touch()
+        text = str(why.marked() if isinstance(why, InputError) else why) if why else ""
+        try:
+            with open(self.folder / _STOP, "x", encoding="utf-8") as out:
+                out.write(text)
+        except FileExistsError:
+            pass
 
     def stopped(self) -> bool:
         return (self.folder / _STOP).exists()
+
+    def reason(self) -> FairscreenError | None:
+        """Why the wave was stopped, where a shard stopped it; None for a wish of the user."""
+        try:
+            text = (self.folder / _STOP).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        return (from_worker(RuntimeError(text)) or StoppedError(text)) if text else None
 
     def delete(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -136,6 +151,9 @@ class ShardJournal:
 
     def stopped(self) -> bool:
         return self._wave.stopped()
+
+    def stop(self, why: FairscreenError) -> None:
+        self._wave.stop(why)
 
     def _segments(self) -> list[Path]:
         return sorted(self.folder.glob(f"*{_SUFFIX}")) if self.folder.is_dir() else []

@@ -74,7 +74,7 @@ def requests(
 
 def identity(kind: Kind, screener: Screener) -> str:
     """Canonical JSON of what this screener's answers depend on besides what it is sent."""
-    return canonical({"model": kind.model, **kind.identity(screener.params)})
+    return canonical({"model": kind.model(screener.params), **kind.identity(screener.params)})
 
 
 def _sent(kind: Kind, screener: Screener) -> Column:

@@ -197,12 +197,15 @@ class _Waves:
             shards=cfg.scoring.shards,
             where=cfg.scoring.where,
         )
+        why = journal.reason()  # the commit deletes the journal
         committed = commit(warehouse, journal)
         answered, size = committed.calls, sum(c.planned for c in counters)
         if size:
             self.ids.append(wave_id)
         self.asked += answered
         self.cost_usd += committed.cost_usd
+        if why:
+            raise why
         if any(c.stopped for c in counters):
             raise StoppedError(
                 f"audit {cfg.audit_id}: stopped on request, {answered:,} of the wave's {size:,} "
@@ -216,16 +219,19 @@ class _Waves:
         return answered
 
     def _asking(self, model: str, wave_id: str) -> Asking:
-        screener = self.cfg.scoring.models[model]
+        screener, scoring = self.cfg.scoring.models[model], self.cfg.scoring
         kind, params = self.kinds[screener.kind], dict(screener.params)
+        # In the driver shards run one after the other: each has the whole of the limits.
+        at_once = scoring.shards if scoring.where == "executors" else 1
+        prepared = kind.prepare(params, f"scoring.models.{model}.params", at_once)
         opener = kind.open
         return Asking(
             journal=str(self.root),
             wave_id=wave_id,
             segment_size=self.cfg.scoring.segment_size,
-            model=kind.model,
+            model=kind.model(params),
             model_version=kind.version(params),
-            open=lambda: opener(params),
+            open=lambda: opener(prepared),
             needs_text=kind.sends == "documents",
         )
 

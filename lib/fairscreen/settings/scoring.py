@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from fairscreen import config_checks
 from fairscreen.scoring.parse import PARSERS
@@ -33,8 +33,8 @@ class Screener(Settings):
                   `parser_agreement` and the report's notes
     """
 
-    kind: Literal["embedding", "planted"]
-    params: dict[str, float | int | str | bool | dict[str, float]] = Field(default_factory=dict)
+    kind: Literal["embedding", "planted", "chat", "embedding_api"]
+    params: dict[str, JsonValue] = Field(default_factory=dict)
     parser: str | None = None
     also_parsers: tuple[str, ...] = ()
 

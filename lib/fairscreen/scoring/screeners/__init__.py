@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from fairscreen.config import Config
 from fairscreen.scoring.calls import Kind
-from fairscreen.scoring.screeners import embedding, planted
+from fairscreen.scoring.screeners import chat, embedding, embedding_api, planted
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (embedding.KIND, planted.KIND)}
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind for kind in (embedding.KIND, planted.KIND, chat.KIND, embedding_api.KIND)
+}
 
 
 def check(cfg: Config, kinds: Mapping[str, Kind] = KINDS) -> None:

@@ -111,7 +111,7 @@ def _open(params: Params) -> Planted:
 
 KIND = Kind(
     name="planted",
-    model=MODEL,
+    model=lambda params: MODEL,
     check=_check,
     identity=_identity,
     open=_open,

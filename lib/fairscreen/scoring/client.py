@@ -1,0 +1,320 @@
+"""One aiohttp client that asks the calls of a shard, many at a time, and loses none.
+
+A call holds a slot from its first attempt until its segment is durable. There are `concurrency`
+places on the wire and, beside them, room for what is answered and not yet written: one segment,
+or the row of failures that the breaker looks at. So the wire stays full while a segment gathers,
+and what a kill can cost is bounded: only calls that hold a slot can be asked twice, once per kill,
+at most concurrency + max(segment_size, breaker) of a shard.
+
+Everything runs in one event loop inside a plain generator: between two groups the loop rests,
+which is when the caller makes the group durable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import NoReturn
+
+from fairscreen.errors import InputError, StoppedError
+from fairscreen.scoring.calls import Call, Reply
+from fairscreen.scoring.limits import (
+    CANARIES,
+    Breaker,
+    Budget,
+    Concurrency,
+    Pace,
+    reserve,
+    worst_tokens,
+)
+from fairscreen.scoring.providers import PROVIDERS
+from fairscreen.scoring.providers.base import Answer, HttpRequest
+from fairscreen.scoring.wire import Setup, Wire
+
+_FLUSH_SECONDS = 2.0
+_POLL_SECONDS = 0.5  # how often the stop file is looked for
+
+Group = list[tuple[str, Reply]]
+
+
+class Client:
+    """The screener. Time and waiting are injected, so that tests need not wait."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.setup, self.clock, self.sleep = setup, clock, sleep
+
+    def stream(
+        self, calls: Iterator[Call], *, segment_size: int, stopped: Callable[[], bool]
+    ) -> Iterator[Group]:
+        with asyncio.Runner() as runner:
+            run = _Run(self, calls, segment_size, stopped)
+            try:
+                while group := runner.run(run.group()):
+                    yield group
+            finally:
+                runner.run(run.close())
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
+        """The same for a few calls at hand."""
+        size = max(1, len(calls))
+        for group in self.stream(iter(calls), segment_size=size, stopped=lambda: False):
+            yield from group
+
+
+class _Run:
+    """One shard being asked: the state between two groups."""
+
+    def __init__(
+        self,
+        client: Client,
+        calls: Iterator[Call],
+        segment_size: int,
+        stopped: Callable[[], bool],
+    ) -> None:
+        self.setup, self.clock, self.sleep = client.setup, client.clock, client.sleep
+        t = self.setup.transport
+        self.calls, self.segment_size, self.stop_asked = calls, segment_size, stopped
+        self.room = t.concurrency + max(segment_size, t.breaker)
+        self.concurrency, self.breaker = Concurrency(t.concurrency), Breaker(t.breaker)
+        self.budget = Budget(t.max_attempts, t.max_seconds)
+        self.rpm = Pace(t.rpm) if t.rpm else None
+        self.tpm = Pace(t.tpm) if t.tpm else None
+        self.connections = Wire(self.setup)
+        self.provider = PROVIDERS[self.setup.spec.provider]
+        self.wake = asyncio.Event()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.sending: set[asyncio.Task[None]] = set()
+        self.waiting: deque[asyncio.Future[None]] = deque()  # for a place on the wire
+        self.wire = 0
+        self.paused_until = float("-inf")
+        self.ready: Group = []
+        self.ready_since = 0.0
+        self.held: Group = []  # failures in a row: final once the model answers again
+        self.fed = False  # no further call is started
+        self.stopping = False
+        self.looked_at = float("-inf")
+        self.last_failure: Answer | None = None
+        self.given_up = 0  # calls in a row after which the breaker tripped
+        self.fault: BaseException | None = None
+
+    async def group(self) -> Group:
+        """The next replies to be made durable; empty at the end."""
+        while True:
+            self._look_for_stop()
+            self._start_calls()
+            if self._is_due():
+                group, self.ready = self.ready, []
+                return group
+            if not self.tasks:
+                return self._end()
+            self.wake.clear()
+            timer = asyncio.get_running_loop().call_later(_POLL_SECONDS, self.wake.set)
+            await self.wake.wait()
+            timer.cancel()
+
+    def _is_due(self) -> bool:
+        if not self.ready:
+            return False
+        slots = len(self.tasks) + len(self.ready) + len(self.held)
+        return (
+            len(self.ready) >= self.segment_size
+            or not self.tasks
+            or slots >= self.room
+            or self.clock() - self.ready_since >= _FLUSH_SECONDS
+        )
+
+    def _end(self) -> Group:
+        """Nothing is under way or ready any more."""
+        if self.fault:
+            raise self.fault
+        if self.breaker.tripped(exhausted=not self.stopping):
+            self.given_up = self.given_up or self.breaker.row
+        if self.given_up:
+            self._refuse()
+        # A user's stop leaves the last failures open: the next run asks them.
+        group, self.held = ([] if self.stopping else self.held), []
+        return group
+
+    def _look_for_stop(self) -> None:
+        now = self.clock()
+        if self.stopping or now - self.looked_at < _POLL_SECONDS:
+            return
+        self.looked_at = now
+        if self.stop_asked():
+            self.stopping = True
+            self._feed_no_more()
+
+    def _feed_no_more(self) -> None:
+        """What is on the wire is waited for; what waits for its turn is not sent."""
+        self.fed = True
+        for task in self.tasks - self.sending:
+            task.cancel()
+
+    def _start_calls(self) -> None:
+        while not self.fed:
+            allowed = self.concurrency.allowed
+            if not self.breaker.proven:
+                allowed = min(allowed, CANARIES - self.breaker.row)
+            slots = len(self.tasks) + len(self.ready) + len(self.held)
+            if len(self.tasks) >= allowed or slots >= self.room:
+                return
+            try:
+                call = next(self.calls, None)
+            except Exception as error:  # what is under way is kept first
+                self.fault, call = error, None
+            if call is None:
+                self.fed = True
+                return
+            task = asyncio.get_running_loop().create_task(self._ask(call))
+            self.tasks.add(task)
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self.fault = self.fault or task.exception()
+            self._feed_no_more()
+        self.wake.set()
+
+    async def _ask(self, call: Call) -> None:
+        """One call to its last word, however many attempts that takes."""
+        spec, task = self.setup.spec, asyncio.current_task()
+        assert task is not None
+        chars = self.setup.prompt.chars(call.prompt or "", call.resume or "")
+        weight = worst_tokens(chars, spec.decoding.max_tokens)
+        attempt = counted = 0
+        first = float("inf")
+        while True:
+            await self._turn(weight)
+            sent = self.clock()
+            first = min(first, sent)
+            attempt += 1
+            self.sending.add(task)
+            try:
+                answer = await self.connections.send(self._request(call))
+            finally:
+                self.sending.discard(task)
+                self._leave_wire()
+            now = self.clock()
+            counted += answer.kind != "rate_limited"
+            if answer.overloaded:
+                self.concurrency.overloaded(sent, now)
+            if answer.kind == "rate_limited":
+                self.paused_until = max(self.paused_until, now + (answer.retry_after or 0.0))
+            pause = self.budget.wait(
+                answer, call.call_key, attempt=attempt, counted=counted, seconds=now - first
+            )
+            if pause is None:
+                self._settle(call.call_key, answer, attempt, 1000 * (now - sent))
+                return
+            if self.stopping or self.given_up or self.fault:
+                return  # no last word: the next run asks it
+            await self.sleep(pause)
+
+    def _settle(self, call_key: str, answer: Answer, attempts: int, milliseconds: float) -> None:
+        known = answer.kind in {"answered", "refused"}
+        reply = Reply(
+            "answered" if answer.kind == "answered" else "refused" if known else "failed",
+            reply=answer.text,
+            finish_reason=answer.finish_reason,
+            error=answer.error,
+            attempts=attempts,
+            latency_ms=round(milliseconds, 3),
+            tokens_in=answer.tokens_in,
+            tokens_out=answer.tokens_out,
+            cost_usd=self.setup.spec.cost_usd(answer.tokens_in, answer.tokens_out),
+            p_yes=answer.p_yes,
+            expected_score=answer.expected_score,
+            model_version=answer.model_version,
+            provider_id=answer.provider_id,
+        )
+        if not known:
+            self.last_failure = answer
+            self.held.append((call_key, reply))
+            self.breaker.failed(answer.denied)
+            if self.breaker.tripped() and not self.given_up:
+                self.given_up = self.breaker.row
+                self._feed_no_more()
+            return
+        self.concurrency.answered()
+        self.breaker.answered()
+        if not self.ready:
+            self.ready_since = self.clock()
+        self.ready += [*self.held, (call_key, reply)]
+        self.held = []
+
+    async def _turn(self, weight: int) -> None:
+        """Wait for a place on the wire and for the shard's share; take the place."""
+        while self.wire >= self.concurrency.allowed:
+            place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self.waiting.append(place)
+            await place
+        self.wire += 1
+        try:
+            paces = [(p, w) for p, w in ((self.rpm, 1.0), (self.tpm, float(weight))) if p]
+            at = self._at(paces)
+            while at > self.clock():
+                await self.sleep(at - self.clock())
+                if self.paused_until > self.clock():
+                    at = self._at(paces)
+        except BaseException:
+            self._leave_wire()
+            raise
+
+    def _at(self, paces: Sequence[tuple[Pace, float]]) -> float:
+        return reserve(paces, max(self.clock(), self.paused_until))
+
+    def _leave_wire(self) -> None:
+        self.wire -= 1
+        free = self.concurrency.allowed - self.wire
+        while free > 0 and self.waiting:
+            place = self.waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                free -= 1
+
+    def _request(self, call: Call) -> HttpRequest:
+        prompt = self.setup.prompt.filled(call.prompt or "", call.resume or "")
+        return self.provider.request(self.setup.spec, prompt, self.setup.secret)
+
+    def _refuse(self) -> NoReturn:
+        """Say why nothing more is asked. What was answered is durable by now."""
+        failure, name = self.last_failure, self.setup.name
+        what = (failure.error if failure else None) or "no answer"
+        if failure and failure.kind == "final":
+            calls = "the call" if self.given_up == 1 else f"{self.given_up} calls in a row"
+            raise InputError(
+                name,
+                f"{self.setup.spec.model} turned {calls} away: {what}",
+                _remedy(what, self.setup.key_source),
+            )
+        raise StoppedError(
+            f"{name}: {self.given_up} calls of {self.setup.spec.model} in a row failed, the last "
+            f"with: {what}. What was answered is kept. Run the same command again to go on."
+        )
+
+    async def close(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await self.connections.close()
+
+
+def _remedy(what: str, key_source: str) -> str:
+    """What a person should look at, by the status that the error starts with."""
+    status = what.split(" ", 1)[0].rstrip(":")
+    if status in {"401", "403"}:
+        return f"Check the key in {key_source}, and that it may use this model."
+    if status in {"402", "429"} or "credit" in what or "quota" in what:
+        return f"Add credit to the account, or raise its limit: key in {key_source}."
+    if status == "404" or status.startswith("3") or "no address" in what:
+        return "Check model and base_url."
+    return "Check the model's decoding settings against what its provider takes."

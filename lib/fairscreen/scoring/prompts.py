@@ -1,0 +1,84 @@
+"""Prompt files: what a chat model is told, as data. Shipped ones are in conf/prompts.
+
+The text is part of every call key: another word is another call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import yaml
+from pydantic import ValidationError, model_validator
+
+from fairscreen import resources
+from fairscreen.errors import ConfigError
+from fairscreen.scoring.calls import canonical
+from fairscreen.scoring.providers.base import Prompt, Text
+from fairscreen.settings.base import Settings
+
+_PLACE = re.compile(r"\{(job_description|resume)\}")
+
+
+class PromptFile(Settings):
+    """`system` and `user`; {job_description} and {resume} stand where the texts go."""
+
+    system: str | None = None
+    user: str
+
+    @model_validator(mode="after")
+    def _places(self) -> PromptFile:
+        found = _PLACE.findall(f"{self.system or ''}\n{self.user}")
+        for name in ("job_description", "resume"):
+            if found.count(name) != 1:
+                raise ValueError(
+                    f"{{{name}}} must stand exactly once, it stands {found.count(name)} times"
+                )
+        return self
+
+    def filled(self, job_description: str, resume: str) -> Prompt:
+        """In one pass: braces inside a resume are text."""
+        texts = {"job_description": job_description.strip(), "resume": resume.strip()}
+
+        def fill(template: str) -> str:
+            return _PLACE.sub(lambda m: texts[m.group(1)], template).strip()
+
+        return Prompt(fill(self.system) if self.system else None, (Text(fill(self.user)),))
+
+    def chars(self, job_description: str, resume: str) -> int:
+        """Characters that are sent, about."""
+        return len(self.system or "") + len(self.user) + len(job_description) + len(resume)
+
+    def sha256(self) -> str:
+        return hashlib.sha256(canonical(self.model_dump(mode="json")).encode()).hexdigest()
+
+
+def load(name: str, where: str) -> PromptFile:
+    """A shipped prompt by its name, or a file of the user's (.yml, .yaml).
+
+    Raises ConfigError naming `where`, the file and what is wrong with it.
+    """
+    own = name.endswith((".yml", ".yaml"))
+    file = Path(name).expanduser() if own else resources.path("conf", "prompts", f"{name}.yml")
+    try:
+        data = yaml.safe_load(file.read_text(encoding="utf-8-sig"))
+        return PromptFile.model_validate(data)
+    except OSError:
+        known = ", ".join(sorted(f.stem for f in resources.path("conf", "prompts").glob("*.yml")))
+        raise ConfigError(
+            where,
+            f"there is no prompt {name!r}",
+            f"Shipped ones are: {known}. Or give a .yml file.",
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise ConfigError(where, f"{file} is not valid YAML", "Correct the file.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        problem = first["msg"].removeprefix("Value error, ")
+        at = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(
+            where,
+            f"{file}{', ' + at if at else ''}: {problem}",
+            "A prompt file has `user`, and `system` if you like.",
+        ) from None

@@ -1,0 +1,245 @@
+"""What every provider's adapter shares: prompt parts in, an answer or a classified error out.
+
+An adapter is two pure functions: `request` builds the HTTP request of one call, `read` says what
+came back. Neither sends anything; the client does. Errors fall into three classes: `retry` (it may
+heal), `rate_limited` (it heals by waiting) and `final` (asking again brings the same). `denied`
+marks the final ones that every further call would meet too: key, permission, credit, address.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from fairscreen.scoring.models import ModelSpec
+from fairscreen.scoring.providers.waiting import retry_after
+from fairscreen.scoring.secrets import Secret, masked
+
+# 408, 409, 425: the server asks for another try. 424: Bedrock, the model failed. 52x: Cloudflare.
+RETRYABLE = {408, 409, 424, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
+OVERLOADED = {429, 503, 529}
+DENIED = {401, 402, 403, 404}
+_ERROR_CHARS = 200
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True)
+class Image:
+    """`media_type` is image/png, image/jpeg, image/gif or image/webp; `data` is base64."""
+
+    media_type: str
+    data: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What one call says: system text (or none) and the parts of the user's turn."""
+
+    system: str | None
+    user: tuple[Text | Image, ...]
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    """A POST. Headers hold the key: the type never prints them."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one attempt brought.
+
+    kind         answered, refused, retry, rate_limited, final
+    error        what went wrong: status and the provider's own code, without key or resume
+    retry_after  seconds that the provider asks to wait, None = it does not say
+    denied       every further call would fail alike
+    overloaded   the server says it is too much: fewer at a time
+    """
+
+    kind: Literal["answered", "refused", "retry", "rate_limited", "final"]
+    text: str | None = None
+    finish_reason: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    model_version: str | None = None
+    provider_id: str | None = None
+    p_yes: float | None = None
+    expected_score: float | None = None
+    error: str | None = None
+    retry_after: float | None = None
+    denied: bool = False
+    overloaded: bool = False
+
+
+class Provider(Protocol):
+    """The two functions of an adapter; a module with them will do."""
+
+    def request(self, spec: ModelSpec, prompt: Prompt, secret: Secret | None) -> HttpRequest: ...
+
+    def read(self, status: int, headers: Mapping[str, str], body: bytes) -> Answer: ...
+
+
+def post(url: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> HttpRequest:
+    data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return HttpRequest(url, {"content-type": "application/json", **headers}, data)
+
+
+def url(base: str, *parts: str) -> str:
+    return "/".join([base.rstrip("/"), *parts])
+
+
+def key(secret: Secret | None) -> str:
+    return (secret.reveal() if secret else None) or ""
+
+
+def merged(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """`body` with `extra` laid over it, map by map; null takes a field away."""
+    out = dict(body)
+    for name, value in extra.items():
+        old = out.get(name)
+        if value is None:
+            out.pop(name, None)
+        elif isinstance(value, Mapping) and isinstance(old, dict):
+            out[name] = merged(old, value)
+        else:
+            out[name] = value
+    return out
+
+
+def decoded(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any] | Answer:
+    """The body of a 200 as a JSON object, or the Answer that the response is instead.
+
+    A 200 that is no JSON (a proxy's page, a body cut short) is tried again; so is one that holds
+    an error, unless its code says that it cannot heal (OpenRouter answers so).
+    """
+    if status != 200:
+        return failure(status, headers, body)
+    data = _json(body)
+    if not isinstance(data, dict):
+        return Answer("retry", error="200: the body is no JSON object")
+    error = data.get("error")
+    if error:
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        return failure(status, headers, body, shown=200)
+    return data
+
+
+def failure(
+    status: int, headers: Mapping[str, str], body: bytes, *, shown: int | None = None
+) -> Answer:
+    """A response that is no answer, classified. `shown`: the status on the wire, where it is
+    another one (an error inside a 200)."""
+    data = _json(body)
+    error = _error_object(data)
+    words = " ".join(str(error.get(name, "")) for name in ("code", "type", "status")).lower()
+    shown_text = _describe(shown or status, error, status)
+    refusal = _refusal(status, error, words)
+    if refusal:
+        return Answer("refused", finish_reason=refusal, error=shown_text)
+    overloaded = status in OVERLOADED or "overloaded" in words
+    wait = retry_after(headers, error)
+    if status == 429:
+        if _out_of_money(error, words):
+            return Answer("final", error=shown_text, denied=True)
+        return Answer("rate_limited", error=shown_text, retry_after=wait, overloaded=True)
+    if status in RETRYABLE or (status >= 500 and status != 501) or "overloaded" in words:
+        return Answer("retry", error=shown_text, retry_after=wait, overloaded=overloaded)
+    denied = status in DENIED or 300 <= status < 400 or _out_of_money(error, words)
+    return Answer("final", error=shown_text, denied=denied)
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens, or None for anything that is none."""
+    ok = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return int(value) if ok else None
+
+
+def obj(value: Any, *path: str | int) -> Any:
+    """`value[path...]`, or None where a step does not exist: responses are not ours to trust."""
+    for step in path:
+        if isinstance(step, int):
+            if not isinstance(value, list) or not -len(value) <= step < len(value):
+                return None
+            value = value[step]
+        else:
+            if not isinstance(value, dict):
+                return None
+            value = value.get(step)
+    return value
+
+
+def text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def joined(blocks: Any, field_name: str = "text") -> str:
+    """The texts of a list of content blocks, one after the other."""
+    items: Sequence[Any] = blocks if isinstance(blocks, list) else []
+    return "".join(t for b in items if isinstance(t := obj(b, field_name), str))
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _error_object(data: Any) -> dict[str, Any]:
+    """The provider's error as one flat object. Gemini may wrap it in a list, Bedrock and FastAPI
+    servers put the message at the top."""
+    if isinstance(data, list) and data:
+        data = data[0]
+    if not isinstance(data, dict):
+        return {}
+    error = data.get("error")
+    if isinstance(error, dict):
+        return error
+    if isinstance(error, str):
+        return {"message": error}
+    return {k: data[k] for k in ("message", "code", "type", "__type", "object") if k in data}
+
+
+def _describe(shown: int, error: Mapping[str, Any], status: int) -> str:
+    """`429 rate_limit_exceeded: message`. The message is left out where it may repeat a key."""
+    codes = []
+    for name in ("code", "type", "status", "__type"):
+        value = error.get(name)
+        if isinstance(value, (str, int)) and value not in codes and value != shown:
+            codes.append(value)
+    text = " ".join([str(shown), *(str(c) for c in codes)])
+    message = error.get("message")
+    if isinstance(message, str) and message and status not in {401, 403}:
+        text += ": " + re.sub(r"\s+", " ", message)
+    return masked(text)[:_ERROR_CHARS]
+
+
+def _refusal(status: int, error: Mapping[str, Any], words: str) -> str | None:
+    """The name of a content filter that stopped the request, or None.
+
+    Azure: 400 with code content_filter. OpenAI: content_policy_violation. OpenRouter: 403 with
+    the flagged reasons.
+    """
+    if status == 400 and ("content_filter" in words or "content_policy" in words):
+        return "content_filter"
+    if status == 403 and obj(error, "metadata", "reasons"):
+        return "moderation"
+    return None
+
+
+def _out_of_money(error: Mapping[str, Any], words: str) -> bool:
+    """Limits that waiting does not lift within a run: OpenAI's quota and balance, Anthropic's
+    spend limit."""
+    marks = ("insufficient_quota", "credit_balance", "billing", "spend_limit")
+    return any(m in words or m in str(obj(error, "details", "error_code") or "") for m in marks)

@@ -1,0 +1,111 @@
+"""One attempt on the wire: an HTTP request sent, whatever comes of it made an Answer.
+
+No exception of the network gets past here, and no message with a key in it. aiohttp is imported
+when the first request is sent: what imports fairscreen does not load an HTTP client.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from fairscreen.scoring.models import ModelSpec
+from fairscreen.scoring.providers import PROVIDERS
+from fairscreen.scoring.providers.base import Answer, HttpRequest, Prompt
+from fairscreen.scoring.secrets import Secret, masked
+
+if TYPE_CHECKING:
+    import aiohttp
+
+_MESSAGE_CHARS = 160
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How one shard asks: its share of concurrency and limits, and how long it tries.
+
+    timeout      seconds of one attempt, body included
+    breaker      failed calls in a row after which the shard stops
+    trust_env    take the proxy from HTTP_PROXY, HTTPS_PROXY and NO_PROXY
+    """
+
+    concurrency: int
+    rpm: float | None
+    tpm: float | None
+    timeout: float
+    max_attempts: int
+    max_seconds: float
+    breaker: int
+    trust_env: bool = False
+
+
+class Template(Protocol):
+    """What a call says, but for its two texts."""
+
+    def filled(self, job_description: str, resume: str) -> Prompt: ...
+
+    def chars(self, job_description: str, resume: str) -> int:
+        """Characters that are sent, about."""
+        ...
+
+
+@dataclass(frozen=True)
+class Setup:
+    """All that a worker needs to ask one model; goes to it inside the closure.
+
+    `name`: as the audit calls the model; `key_source`: where its key came from, for messages.
+    """
+
+    name: str
+    spec: ModelSpec
+    prompt: Template
+    secret: Secret | None
+    key_source: str
+    transport: Transport
+
+
+class Wire:
+    """The connections of one shard."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._read = PROVIDERS[setup.spec.provider].read
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, request: HttpRequest) -> Answer:
+        import aiohttp
+
+        t = self._setup.transport
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=t.timeout),
+                trust_env=t.trust_env,
+            )
+        try:
+            # A redirect would carry the key to another address.
+            async with self._session.post(
+                request.url, data=request.body, headers=request.headers, allow_redirects=False
+            ) as response:
+                body = await response.read()
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                return self._masked(self._read(response.status, headers, body))
+        except TimeoutError:
+            return Answer("retry", error=f"no answer within {t.timeout:g} s", overloaded=True)
+        except aiohttp.InvalidURL:
+            return Answer("final", error=f"{request.url} is no address", denied=True)
+        except (aiohttp.ClientError, OSError) as error:
+            text = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARS]
+            return self._masked(Answer("retry", error=text))
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    def _masked(self, answer: Answer) -> Answer:
+        """No key in a message, even where a server repeats what it was sent."""
+        if answer.error is None:
+            return answer
+        mask = self._setup.secret.mask if self._setup.secret else masked
+        return replace(answer, error=mask(answer.error))

@@ -1,0 +1,337 @@
+"""The client against a real server that misbehaves: exactly one reply per call, whatever happens.
+
+Waiting is cut short (never left out), and no test looks at a clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairscreen.errors import InputError, StoppedError
+from fairscreen.scoring.ask import ask_shard
+from fairscreen.scoring.calls import Call, Reply
+from fairscreen.scoring.client import Client
+from fairscreen.scoring.journal import ShardJournal, WaveJournal, records
+from fairscreen.scoring.parse import parse
+from fairscreen.scoring.screeners import KINDS
+from model_server import FINAL, HARMLESS, HEALS, ModelServer, serving
+
+STAMP = {"model": "m", "model_version": "1", "wave_id": "w"}
+KEY = "k-0123456789abcdef"
+FAST: dict[str, Any] = {"timeout": 0.4, "max_attempts": 4, "max_seconds": 3000.0}
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_MODEL_KEY", KEY)
+
+
+async def nap(seconds: float) -> None:
+    await asyncio.sleep(min(seconds, 0.002))
+
+
+def client(server: ModelServer, provider: str = "openai", **params: Any) -> Client:
+    where = {"base_url": server.base_url(provider), "key_env": "TEST_MODEL_KEY"}
+    full = {"model": "m-1", "provider": provider, **where, **FAST, **params}
+    if provider == "bedrock":
+        full["region"] = "us-east-1"
+    kind = "embedding_api" if provider == "openai_embeddings" else "chat"
+    prepared = KINDS[kind].prepare(full, "scoring.models.x.params", 1)
+    return Client(prepared["setup"], sleep=nap)
+
+
+def calls(count: int, start: int = 0) -> Iterator[Call]:
+    for i in range(start, start + count):
+        yield Call(f"c{i}", resume=f"Resume of {'Greg' if i % 2 else 'Jamal'} {i}", prompt="A job")
+
+
+def ask(screener: Client, count: int) -> dict[str, Reply]:
+    found = list(screener.ask(list(calls(count))))
+    assert sorted(key for key, _ in found) == sorted(c.call_key for c in calls(count))
+    return dict(found)
+
+
+@pytest.mark.parametrize("provider", ["openai", "azure_openai", "anthropic", "gemini", "bedrock"])
+def test_every_chat_dialect_end_to_end(provider: str) -> None:
+    with serving() as server:
+        replies = ask(client(server, provider), 6)
+        assert all(KEY in key for key in server.keys)
+        assert sorted(server.counts.values()) == [1] * 6
+    assert {(r.transport, r.attempts, r.error) for r in replies.values()} == {("answered", 1, None)}
+    # The scorer's answers differ by applicant: each call got its own.
+    assert len({r.reply for r in replies.values()}) > 3
+    assert all((r.reply or "").isdigit() and r.tokens_out == 2 for r in replies.values())
+
+
+def test_embeddings_end_to_end() -> None:
+    with serving(script={"*": ["500", "empty_choices"]}) as server:
+        replies = ask(client(server, "openai_embeddings"), 4)
+    for reply in replies.values():
+        found = parse(KINDS["embedding_api"].parser, reply.reply, reply.transport)
+        assert found.score is not None
+        assert (reply.attempts, reply.tokens_out) == (3, 0)
+    assert len({reply.reply for reply in replies.values()}) == 4
+
+
+@pytest.mark.parametrize("fault", HEALS)
+def test_what_heals_is_asked_again(fault: str) -> None:
+    """The first two attempts of each call go wrong, the third is answered."""
+    with serving(script={"*": [fault, fault]}) as server:
+        replies = ask(client(server, timeout=0.15 if fault == "hang" else 5.0), 5)
+        assert {(r.transport, r.attempts, r.error) for r in replies.values()} == {
+            ("answered", 3, None)
+        }
+        assert sorted(server.counts.values()) == [3] * 5
+
+
+@pytest.mark.parametrize("fault", HARMLESS)
+def test_what_is_only_odd_is_an_answer(fault: str) -> None:
+    with serving(faults={fault: 1.0}) as server:
+        replies = ask(client(server), 5)
+    assert {(r.transport, r.attempts) for r in replies.values()} == {("answered", 1)}
+
+
+@pytest.mark.parametrize("fault", ["refusal", "filter_400"])
+def test_refusals_are_final(fault: str) -> None:
+    with serving(faults={fault: 1.0}) as server:
+        replies = ask(client(server), 5)
+        assert sum(server.counts.values()) == 5
+    assert {(r.transport, r.attempts) for r in replies.values()} == {("refused", 1)}
+
+
+def test_a_fault_mix_loses_nothing_and_asks_no_more_than_it_must(tmp_path: Path) -> None:
+    mix = dict.fromkeys([f for f in HEALS if f != "hang"], 0.03)
+    mix |= dict.fromkeys(HARMLESS, 0.05) | {"refusal": 0.05, "422": 0.03}
+    with serving(faults=mix) as server:
+        journal = ShardJournal(tmp_path, "w", 0)
+        screener = client(server, concurrency=32, timeout=5.0)
+        counters = ask_shard(calls(400), screener, journal, segment_size=50, stamp=STAMP)
+        kept = [r for _, r in records(WaveJournal(tmp_path, "w").segments())]
+        assert (counters.planned, counters.asked, counters.stopped) == (400, 400, False)
+        assert sorted(r["call_key"] for r in kept) == sorted(c.call_key for c in calls(400))
+        assert sum(server.counts.values()) == sum(r["attempts"] for r in kept)
+        assert server.most <= 32
+        transports = Counter(r["transport"] for r in kept)
+        assert transports["refused"] > 5
+        assert transports["failed"] > 5
+        failed = {r["error"].split(" ")[0] for r in kept if r["transport"] == "failed"}
+        assert failed == {"422"}
+        # A second attempt at the shard asks nothing.
+        before = sum(server.counts.values())
+        again = ask_shard(calls(400), screener, journal, segment_size=50, stamp=STAMP)
+        assert (again.asked, again.skipped, sum(server.counts.values())) == (0, 400, before)
+
+
+def test_a_call_that_never_heals_fails_alone() -> None:
+    with serving(faults={"500": 0.1}, heal_after=99) as server:
+        replies = ask(client(server, max_attempts=2), 60)
+    failed = [r for r in replies.values() if r.transport == "failed"]
+    assert {(r.attempts, r.error) for r in failed} <= {(2, "500 server_error: as switched on")}
+    assert len(failed) < 10
+
+
+@pytest.mark.parametrize("fault", [f for f in FINAL if f not in {"400", "422"}])
+def test_a_bad_key_stops_after_three_calls(fault: str, tmp_path: Path) -> None:
+    with serving(faults={fault: 1.0}) as server:
+        screener = client(server, concurrency=32)
+        with pytest.raises(InputError) as raised:
+            list(screener.ask(list(calls(1000))))
+        assert sum(server.counts.values()) == 3
+        found = raised.value
+        assert found.where == "model x"
+        assert found.problem.startswith("m-1 turned 3 calls in a row away: ")
+        assert KEY not in str(found)
+        if fault == "401":
+            assert str(found) == (
+                "model x: m-1 turned 3 calls in a row away: 401 invalid_api_key. Check the key in "
+                "TEST_MODEL_KEY, and that it may use this model."
+            )
+
+        # In a shard: nothing is kept as failed, the whole wave stops, and the driver is told why.
+        journal = ShardJournal(tmp_path, "w", 0)
+        counters = ask_shard(calls(1000), screener, journal, segment_size=50, stamp=STAMP)
+        assert (counters.planned, counters.asked, counters.stopped) == (1000, 0, True)
+        wave = WaveJournal(tmp_path, "w")
+        assert wave.segments() == []
+        assert isinstance(wave.reason(), InputError)
+        assert str(wave.reason()) == str(found)
+        other = ask_shard(calls(9), screener, ShardJournal(tmp_path, "w", 1), segment_size=5,
+                          stamp=STAMP)  # fmt: skip
+        assert (other.planned, other.asked, other.stopped) == (9, 0, True)
+        assert sum(server.counts.values()) == 6
+
+
+def test_settings_that_the_model_does_not_take_stop_it_too() -> None:
+    with serving(faults={"400": 1.0}) as server:
+        with pytest.raises(InputError, match="Check the model's decoding settings"):
+            list(client(server).ask(list(calls(100))))
+        assert sum(server.counts.values()) == 3
+
+
+def test_a_dead_service_stops_and_says_so() -> None:
+    with serving() as server:
+        pass
+    with pytest.raises(StoppedError, match="3 calls of m-1 in a row failed, the last with: Client"):
+        list(client(server, max_attempts=2).ask(list(calls(100))))
+
+
+def test_a_key_that_is_revoked_on_the_way(tmp_path: Path) -> None:
+    with serving() as server:
+
+        def revoke(key: str, attempt: int) -> None:
+            if sum(server.counts.values()) == 40:
+                server.faults = {"401": 1.0}
+
+        server.on_attempt = revoke
+        journal = ShardJournal(tmp_path, "w", 0)
+        screener = client(server, concurrency=4)
+        counters = ask_shard(calls(1000), screener, journal, segment_size=10, stamp=STAMP)
+        assert counters.stopped
+        assert counters.asked == len(journal.done()) == 39
+        assert sum(server.counts.values()) <= 39 + 3 + 4
+        # With the key mended, the rest is asked and nothing else.
+        server.faults, server.on_attempt = {}, None
+        (tmp_path / "w" / "stop").unlink()
+        before = Counter(server.counts)
+        rest = ask_shard(calls(60), screener, journal, segment_size=10, stamp=STAMP)
+        assert (rest.asked, rest.skipped) == (21, 39)
+        assert sum((server.counts - before).values()) == 21
+
+
+def test_stop_finishes_what_is_on_the_wire_and_asks_nothing_else(tmp_path: Path) -> None:
+    wave, hold = WaveJournal(tmp_path, "w"), threading.Event()
+    with serving(hold=hold) as server:
+        hold.set()
+
+        def stop(key: str, attempt: int) -> None:
+            if sum(server.counts.values()) == 30:
+                hold.clear()
+                wave.stop()
+                threading.Timer(1.2, hold.set).start()  # longer than the file is looked for
+
+        server.on_attempt = stop
+        journal = ShardJournal(tmp_path, "w", 0)
+        screener = client(server, concurrency=8, timeout=30.0)
+        counters = ask_shard(calls(1000), screener, journal, segment_size=10, stamp=STAMP)
+        asked = sum(server.counts.values())
+    assert counters.stopped
+    assert counters.planned == 1000
+    assert 30 <= asked <= 30 + 8
+    assert counters.asked == len(journal.done()) == asked
+    assert wave.reason() is None
+
+
+@pytest.mark.parametrize(("concurrency", "segment_size"), [(1, 1), (4, 50), (32, 3), (7, 1000)])
+def test_any_sizes_go_through(concurrency: int, segment_size: int, tmp_path: Path) -> None:
+    with serving() as server:
+        journal = ShardJournal(tmp_path, "w", 0)
+        screener = client(server, concurrency=concurrency)
+        done = ask_shard(calls(60), screener, journal, segment_size=segment_size, stamp=STAMP)
+        assert (done.asked, sum(server.counts.values())) == (60, 60)
+        assert server.most <= concurrency
+
+
+def test_calls_are_drawn_as_slots_get_free() -> None:
+    """What is drawn and not yet durable is bounded, so memory is."""
+    drawn = itertools.count()
+    confirmed = most = 0
+
+    def source() -> Iterator[Call]:
+        for call in calls(600):
+            nonlocal most
+            most = max(most, next(drawn) + 1 - confirmed)
+            yield call
+
+    with serving() as server:
+        screener = client(server, concurrency=8, breaker=3)
+        groups = screener.stream(source(), segment_size=20, stopped=lambda: False)
+        for group in groups:
+            assert len(group) <= 20 + 8
+            confirmed += len(group)
+    assert confirmed == 600
+    assert most <= 8 + 20 + 28  # slots, and the group that is being written
+
+
+def test_memory_does_not_grow_with_the_calls() -> None:
+    def peak(count: int) -> int:
+        with serving() as server:
+            screener = client(server, concurrency=16)
+            groups = screener.stream(calls(count), segment_size=20, stopped=lambda: False)
+            server.counts.clear()
+            tracemalloc.start()
+            seen = 0
+            for group in groups:
+                seen += len(group)
+                server.counts.clear()
+            top = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert seen == count
+        return top
+
+    peak(50)  # imports and caches
+    assert peak(500) < 1.5 * peak(100)
+
+
+def test_what_is_under_way_is_kept_when_the_source_breaks(tmp_path: Path) -> None:
+    def source() -> Iterator[Call]:
+        yield from calls(20)
+        raise InputError("table contents", "a text is not there", "Render.")
+
+    with serving() as server:
+        journal = ShardJournal(tmp_path, "w", 0)
+        done = ask_shard(source(), client(server), journal, segment_size=50, stamp=STAMP)
+    assert len(journal.done()) == done.asked == 20
+    assert str(WaveJournal(tmp_path, "w").reason()).startswith("table contents: a text")
+
+
+def test_a_fault_of_ours_is_raised_after_what_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving() as server:
+        screener = client(server, concurrency=1)
+        build = screener.setup.prompt.filled
+        monkeypatch.setattr(
+            type(screener.setup.prompt),
+            "filled",
+            lambda self, job, resume: 1 / 0 if resume.endswith(" 5") else build(job, resume),
+        )
+        journal = ShardJournal(tmp_path, "w", 0)
+        with pytest.raises(ZeroDivisionError):
+            ask_shard(calls(20), screener, journal, segment_size=50, stamp=STAMP)
+    assert journal.done() == {f"c{i}" for i in range(5)}
+
+
+def test_limits_slow_a_shard_down_by_its_own_clock() -> None:
+    """600 requests a minute, 150 calls: the clock of the test says 14.9 s at the least."""
+    now = 0.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        await asyncio.sleep(0)
+
+    with serving() as server:
+        setup = client(server, rpm=600, concurrency=4).setup
+        screener = Client(setup, clock=lambda: now, sleep=sleep)
+        assert len(list(screener.ask(list(calls(150))))) == 150
+    assert now >= 149 * 0.1 - 1e-6
+
+
+def test_costs_and_probabilities_come_along() -> None:
+    with serving() as server:
+        prices = {"tokens_in": 10.0, "tokens_out": 100.0}
+        screener = client(server, prices=prices, decoding={"logprobs": 2})
+        for reply in ask(screener, 4).values():
+            assert reply.tokens_in is not None
+            assert reply.cost_usd == pytest.approx((10 * reply.tokens_in + 100 * 2) / 1e6)
+            assert reply.expected_score == pytest.approx(0.6 * float(reply.reply or "nan"))
+            assert (reply.model_version, reply.provider_id) == ("server-model/fp_1", "chatcmpl-1")
