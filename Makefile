@@ -51,6 +51,9 @@ verify-acs: $(READY) ## FOLDER=...: totals of ACS 2018 zips beside a kept table 
 bench-acs: $(READY) ## ACS ingest beside DuckDB, 500,000 rows (FOLDER=... of person zips; needs pip install -e .[bench])
 	@$(PY) tests/bench/acs_ingest.py $(FOLDER)
 
+bench-population: $(READY) ## applicants and resumes per second, 100 thousand and 1 million
+	@$(PY) tests/bench/population_rate.py
+
 lock: ## renew conf/lock from pyproject.toml (needs uv)
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header conf/lock/build.in -o conf/lock/build.txt
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra dev -c conf/lock/build.txt pyproject.toml -o conf/lock/requirements.txt
@@ -58,4 +61,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test verify-acs bench-acs lock clean
+.PHONY: help setup audit lint test-unit test verify-acs bench-acs bench-population lock clean
