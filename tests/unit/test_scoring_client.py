@@ -177,11 +177,19 @@ def test_settings_that_the_model_does_not_take_stop_it_too() -> None:
         assert sum(server.counts.values()) == 3
 
 
-def test_a_dead_service_stops_and_says_so() -> None:
+def test_a_dead_service_stops_and_says_so(tmp_path: Path) -> None:
     with serving() as server:
         pass
-    with pytest.raises(StoppedError, match="3 calls of m-1 in a row failed, the last with: Client"):
-        list(client(server, max_attempts=2).ask(list(calls(100))))
+    screener = client(server, max_attempts=2)
+    counters = ask_shard(calls(99), screener, ShardJournal(tmp_path, "w", 0), segment_size=9,
+                         stamp=STAMP)  # fmt: skip
+    assert (counters.planned, counters.asked, counters.stopped) == (99, 0, True)
+    why = WaveJournal(tmp_path, "w").reason()
+    assert isinstance(why, StoppedError)
+    assert str(why).startswith(
+        "model x: 3 calls of m-1 in a row failed, the last with: ClientConnectorError: "
+    )
+    assert str(why).endswith("is kept. Run the same command again to go on.")
 
 
 def test_a_key_that_is_revoked_on_the_way(tmp_path: Path) -> None:
