@@ -56,7 +56,7 @@ bench-population: $(READY) ## applicants and resumes per second, 100 thousand an
 
 lock: ## renew conf/lock from pyproject.toml (needs uv)
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header conf/lock/build.in -o conf/lock/build.txt
-	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra dev -c conf/lock/build.txt pyproject.toml -o conf/lock/requirements.txt
+	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra dev --extra bedrock -c conf/lock/build.txt pyproject.toml -o conf/lock/requirements.txt
 
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var

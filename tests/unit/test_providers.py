@@ -126,7 +126,6 @@ AWS = Secret({"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJal
 
 
 def test_bedrock_is_signed_by_botocore() -> None:
-    pytest.importorskip("botocore")
     here = spec("bedrock", base_url=None, region="eu-west-1")
     headers = PROVIDERS["bedrock"].request(here, PLAIN, AWS).headers
     start = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"

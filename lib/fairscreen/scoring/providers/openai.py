@@ -1,7 +1,8 @@
 """OpenAI chat completions, and everything that speaks them.
 
 With another `base_url` the same dialect asks vLLM, llama.cpp, Together, OpenRouter, xAI and
-Databricks model serving (`https://HOST/serving-endpoints`). Tried live against llama.cpp only.
+Databricks model serving (`https://HOST/serving-endpoints`). Not tried live yet:
+the recorded forms of `tests/unit` and the test server are what it was tried on.
 Form of requests and responses: openai-python, types/chat (August 2026); OpenRouter's errors inside
 a 200: its page on errors and debugging.
 """
