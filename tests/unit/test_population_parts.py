@@ -87,14 +87,17 @@ def test_notes_name_jobs_that_psid_does_not_know() -> None:
     )
     rows = {"nurses": 29, "ghosts": 0, "new": 0}
     facts = {"psid_synthetic": False, "psid_rows_by_job": rows, "moments_outside": []}
+    facts["psid_effective_n_by_job"] = {"nurses": 28.6, "ghosts": 0.0, "new": 0.0}
     assert noted.fit_notes(inputs.demo(jobs).population, facts) == (
         "Job ghosts: nobody in PSID, of the waves and ages in use, has its psid_occp (0001, 0002), "
         "so its years of experience are drawn from people in other jobs.",
         "Job new: its psid_occp is empty, so its years of experience are drawn from people in "
         "other jobs.",
-        "Fewer than 30 PSID rows in nurses: experience there leans on other jobs.",
+        "Fewer than 30 effective PSID people (weights counted) in nurses (29): experience there "
+        "leans on other jobs.",
     )
-    facts = {"psid_synthetic": False, "psid_rows_by_job": {"nurses": 30}}
+    facts = {"psid_synthetic": False, "psid_rows_by_job": {"nurses": 30},
+             "psid_effective_n_by_job": {"nurses": 30.0}}  # fmt: skip
     facts["moments_outside"] = ["race black (0.03 against 0.11)", "age mean (30 against 33)"]
     assert noted.fit_notes(inputs.demo(jobs).population, facts) == (
         "PSID after weighting differs from the survey beyond "

@@ -158,6 +158,10 @@ def fit(
         "psid_rows_by_job": {
             job: int(strata.informs[:, j].sum()) for j, job in enumerate(population.jobs)
         },
+        "psid_effective_n_by_job": {
+            job: spread.effective_n(weight[mine], person[mine])
+            for job, mine in zip(population.jobs, strata.informs.T, strict=True)
+        },
         "psid_synthetic": bool(rows["synthetic"].any()),
         "psid_matched_to_survey": settings.match_survey,
         "psid_effective_n": size,

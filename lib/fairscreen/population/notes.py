@@ -10,7 +10,7 @@ from fairscreen.population.domain import GENDERS
 from fairscreen.settings.population import Population
 
 FEW_SURVEYED = 100  # people of a job; fewer, and their own mix is mostly chance
-FEW_PSID = 30  # PSID rows of a job; fewer, and its experience is mostly that of other jobs
+FEW_PSID = 30  # effective PSID people of a job; fewer, and other jobs stand behind its experience
 
 
 def fit_notes(population: Population, facts: Mapping[str, Any]) -> tuple[str, ...]:
@@ -29,11 +29,12 @@ def fit_notes(population: Population, facts: Mapping[str, Any]) -> tuple[str, ..
         notes.append(
             f"Job {job}: {why}, so its years of experience are drawn from people in other jobs."
         )
-    thin = [j for j, n in counts.items() if 0 < n < FEW_PSID]
+    effective = facts["psid_effective_n_by_job"]
+    thin = [f"{j} ({effective[j]:.0f})" for j, n in counts.items() if n and effective[j] < FEW_PSID]
     if thin:
         notes.append(
-            f"Fewer than {FEW_PSID} PSID rows in {', '.join(thin)}: experience there leans on "
-            "other jobs."
+            f"Fewer than {FEW_PSID} effective PSID people (weights counted) in "
+            f"{', '.join(thin)}: experience there leans on other jobs."
         )
     if outside := facts["moments_outside"]:
         notes.append(
