@@ -25,6 +25,7 @@ from fairscreen.sources import (
     archive,
     editions,
     fixed_width,
+    psid_checks,
     setup_files,
     setup_sas,
     setup_spss,
@@ -61,7 +62,7 @@ def read(paths: Path | Sequence[Path], crosswalk: Crosswalk | None = None) -> Ex
     Raises InputError naming file, member, line and columns: not a zip, damaged, no set-up file
     or no text, set-up files that disagree, a variable missing (with its wave), a short record,
     text in a number, counts that disagree with the set-up file, a person twice, family answers
-    of another interview.
+    of another interview, an impossible answer (`valid` of the crosswalk).
     """
     packages = [describe(p) for p in ([paths] if isinstance(paths, Path) else paths)]
     part, skipped = present(packages, crosswalk or load_crosswalk())
@@ -296,7 +297,7 @@ def notes(found: Extract, name: str) -> list[str]:
             f"up to date. {unknown:,} were asked in the earliest wave of the extract or before: "
             f"what came before that wave is missing from them. {_unchanged(found)}"
         )
-    return out
+    return out + psid_checks.doubts(found.rows)
 
 
 def _unchanged(found: Extract) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from fairscreen import resources
 from fairscreen.errors import ConfigError
@@ -88,11 +88,19 @@ class Crosswalk(_Part):
     spouse_codes: tuple[int, ...]
     sequence: tuple[int, int]
     missing: dict[str, tuple[int, ...]]
+    valid: dict[str, tuple[tuple[int, int], ...]] = {}  # from, to; an item without: any
     no_job: int
     years_codes: YearsCodes = YearsCodes()
     working: tuple[int, ...] = ()
     earlier: dict[int, Earlier] = {}
     waves: Annotated[dict[int, Wave], Field(min_length=1)]
+
+    @field_validator("valid")
+    @classmethod
+    def _items(cls, valid: dict[str, object]) -> dict[str, object]:
+        if unknown := sorted(set(valid) - {*Items.model_fields, "state"}):
+            raise ValueError(f"{', '.join(unknown)}: no such item")
+        return valid
 
 
 def load_crosswalk(file: Path | None = None) -> Crosswalk:

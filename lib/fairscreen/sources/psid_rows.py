@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
 from fairscreen.sources import psid_experience as experience
+from fairscreen.sources.psid_checks import check_values
 from fairscreen.sources.psid_crosswalk import Crosswalk, Items
 from fairscreen.sources.psid_experience import Asked, Status
 from fairscreen.sources.setup_files import REMEDY
@@ -66,7 +67,8 @@ def extract(
 
     Every variable of `crosswalk` is there, but for the person's sex. Raises InputError naming
     `where` and the line, or the person where `lines` is false (the columns of several files): no
-    key, a person twice, family answers of another interview, a fraction.
+    key, a person twice, family answers of another interview, a fraction, an answer outside the
+    crosswalk's `valid`.
     """
     person = crosswalk.person
     keys = np.column_stack([data[person.person_1968], data[person.person_number]])
@@ -176,6 +178,7 @@ def _wave(
     employed = place.adults & ~np.isnan(job) & (job != crosswalk.no_job)
     left_out["no main job"] += int((place.adults & ~employed).sum())
     pick = np.flatnonzero(employed)
+    _check_values(data, year, employed, reference, crosswalk, at)
     own = {
         item: _answers(
             np.where(
@@ -217,6 +220,30 @@ def _wave(
         pa.array(data[wave.weight][pick], pa.float64(), from_pandas=True),
     ]
     return pa.table(columns, schema=SCHEMA)
+
+
+def _check_values(
+    data: dict[str, Array],
+    year: int,
+    employed: Flags,
+    reference: Flags,
+    crosswalk: Crosswalk,
+    at: Callable[[int], str],
+) -> None:
+    """The answers that rows are made of: each person's own, of people with a main job."""
+    wave = crosswalk.waves[year]
+    for own, of_role in ((wave.reference, reference), (wave.spouse, ~reference)):
+        for item in Items.model_fields:
+            name = getattr(own, item)
+            values = np.where(employed & of_role, data[name], np.nan)
+            check_values(values, item, name, f" of wave {year}", crosswalk, at)
+    for item, name, of in (
+        ("state", wave.state, f" of wave {year}"),
+        ("sex", crosswalk.person.sex, ""),
+    ):
+        if name in data:
+            values = np.where(employed, data[name], np.nan)
+            check_values(values, item, name, of, crosswalk, at)
 
 
 def _answers(values: Array, missing: tuple[int, ...]) -> Array:
