@@ -1,7 +1,9 @@
 """Settings of an audit: frozen, nothing unknown allowed, checked before any work starts.
 
 Layers, the later one wins: `conf/base.yml`, the audit's `preset` (`conf/presets/NAME.yml`), the
-audit's own file, `--set key.path=value` of the command line. The sections are in `settings/`.
+audit's own file, `--set key.path=value` of the command line. A file replaces a map of the user's
+own choosing (jobs, models, contrasts ...) whole; `--set` changes in it what it names and nothing
+else. The sections are in `settings/`.
 """
 
 from __future__ import annotations
@@ -71,12 +73,14 @@ class Config(Settings):
 def load(file: str | Path, overrides: Sequence[str] = ()) -> Config:
     """The config of an audit file with its layers; ConfigError names file and field."""
     own = _renamed(_read(Path(file)), str(file))
-    for item in overrides:
-        own = _merge(own, _renamed(_override(item), f"--set {item}"))
+    changes = [(_key(item), _renamed(_override(item), f"--set {item}")) for item in overrides]
+    presets = [layer["preset"] for layer in (own, *(c for _, c in changes)) if "preset" in layer]
     merged = _read(resources.path("conf", "base.yml"))
-    if preset := own.get("preset"):
-        merged = _merge(merged, _read(_preset(file, preset)))
+    if presets and presets[-1]:
+        merged = _merge(merged, _read(_preset(file, presets[-1])))
     merged = _merge(merged, own)
+    for key, change in changes:
+        merged = _merge(merged, change, opened=key)
     try:
         return Config.model_validate(merged)
     except ValidationError as error:
@@ -128,11 +132,11 @@ def _siblings(place: Sequence[int | str]) -> list[str]:
 
 def _preset(file: str | Path, name: object) -> Path:
     known = {f.stem: f for f in sorted(resources.path("conf", "presets").glob("*.yml"))}
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise ConfigError(
             f"{file}, preset", f"{name!r} is no preset", f"Presets are: {', '.join(known)}."
         )
-    return known[str(name)]
+    return known[name]
 
 
 class _Loader(yaml.SafeLoader):
@@ -177,8 +181,8 @@ def _read(file: Path) -> dict[str, Any]:
     return data
 
 
-# Settings that are maps of the user's own choosing: a later layer replaces them whole, so that
-# an audit with two jobs does not inherit five.
+# Settings that are maps of the user's own choosing: a file replaces them whole, so that an audit
+# with two jobs does not inherit five.
 _WHOLE = {
     "population.jobs", "population.races", "population.education", "population.education_groups",
     "population.first_names.cohorts", "scoring.models", "estimation.contrasts",
@@ -190,18 +194,32 @@ _WHOLE = {
 _INSTEAD = {"population.jobs": "select", "population.select": "jobs"}
 
 
-def _merge(low: Mapping[str, Any], high: Mapping[str, Any], at: str = "") -> dict[str, Any]:
+def _whole(path: str, opened: str) -> bool:
+    """Whether a map at `path` replaces the one below it. Not where --set (key `opened`) names
+    something inside it."""
+    within = any(path == whole or path.startswith(f"{whole}.") for whole in _WHOLE)
+    return within and not opened.startswith(f"{path}.")
+
+
+def _merge(
+    low: Mapping[str, Any], high: Mapping[str, Any], at: str = "", opened: str = ""
+) -> dict[str, Any]:
     merged = dict(low)
     for key, value in high.items():
         path = f"{at}.{key}".lstrip(".")
         if value is not None and (other := _INSTEAD.get(path)) and other not in high:
             merged.pop(other, None)
         old = merged.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping) and path not in _WHOLE:
-            merged[key] = _merge(old, value, path)
+        if isinstance(old, Mapping) and isinstance(value, Mapping) and not _whole(path, opened):
+            merged[key] = _merge(old, value, path, opened)
         else:
             merged[key] = value
     return merged
+
+
+def _key(item: str) -> str:
+    """The key of `--set key.path=value`."""
+    return item.partition("=")[0].strip()
 
 
 def _override(item: str) -> dict[str, Any]:

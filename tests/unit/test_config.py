@@ -165,6 +165,59 @@ def test_jobs_and_selection_take_each_others_place() -> None:
         load(DEMO, ["population={jobs: {a: {title: A, occp: ['0800']}}, select: {largest: 2}}"])
 
 
+def test_an_override_changes_one_entry_of_a_map_and_keeps_the_rest() -> None:
+    base = load(DEMO)
+    cfg = load(DEMO, [
+        "scoring.models.minilm.parser=cosine/1",
+        "scoring.models.a={kind: planted}",
+        "scoring.models.a.params.base=40",
+        "scoring.models.b.kind=planted",
+        "estimation.contrasts.white_vs_rest.x0=[black]",
+        "estimation.roles.bins.exp_year=[3, 6]",
+        "population.first_names.cohorts.old=[1975, 1988]",
+        "population.jobs.accountants.title=Bookkeeper",
+    ])  # fmt: skip
+    models = cfg.scoring.models
+    assert list(models) == ["minilm", "a", "b"]
+    assert (models["minilm"].kind, models["minilm"].parser) == ("embedding", "cosine/1")
+    assert (models["a"].params, models["b"].params) == ({"base": 40}, {})
+    contrasts = cfg.estimation.contrasts
+    assert list(contrasts) == list(base.estimation.contrasts)
+    assert (contrasts["white_vs_rest"].x1, contrasts["white_vs_rest"].x0) == (
+        ("white",), ("black",),
+    )  # fmt: skip
+    assert cfg.estimation.roles.bins == base.estimation.roles.bins | {"exp_year": (3, 6)}
+    cohorts = base.population.first_names.cohorts
+    assert cfg.population.first_names.cohorts == cohorts | {"old": (1975, 1988)}
+    jobs = base.population.jobs
+    renamed = jobs["accountants"].model_copy(update={"title": "Bookkeeper"})
+    assert cfg.population.jobs == jobs | {"accountants": renamed}
+
+
+def test_an_override_replaces_the_map_that_it_gives(tmp_path: Path) -> None:
+    own = tmp_path / "x.yml"
+    own.write_text(
+        "audit_id: x\nscoring: {models: {m: {kind: planted, params: {base: 40, edu_step: 1}}}}\n"
+    )
+    # A file leaves nothing of the defaults' models, an override nothing of the map it gives.
+    assert list(load(own).scoring.models) == ["m"]
+    cfg = load(own, ["scoring.models.m.params={base: 30}"])
+    assert cfg.scoring.models["m"].params == {"base": 30}
+    cfg = load(own, ["scoring.models.m={kind: embedding}"])
+    assert (cfg.scoring.models["m"].kind, cfg.scoring.models["m"].params) == ("embedding", {})
+    cfg = load(own, ["scoring={models: {n: {kind: planted}}}"])
+    assert (list(cfg.scoring.models), cfg.scoring.shards) == (["n"], load(own).scoring.shards)
+
+
+def test_an_entry_of_the_jobs_takes_a_selection_away() -> None:
+    job = "population.jobs.a={title: A, occp: ['0800']}"
+    cfg = load(DEMO, ["population.select={largest: 20, draw: 5}", job])
+    assert (list(cfg.population.jobs), cfg.population.select) == (["a"], None)
+    cfg = load(DEMO, ["population.select={largest: 20, draw: 5}", "population.select.draw=3"])
+    assert (cfg.population.jobs, cfg.population.select.draw) == ({}, 3)
+    assert cfg.population.select.largest == 20
+
+
 def test_hash_follows_settings_not_order_or_layer() -> None:
     base = load(DEMO)
     assert load(DEMO, [f"seed={base.seed}"]).hash() == base.hash()
@@ -175,6 +228,13 @@ def test_hash_follows_settings_not_order_or_layer() -> None:
 def test_a_preset_given_on_the_command_line_is_applied() -> None:
     cfg = load(DEMO, ["preset=published"])
     assert (cfg.population.mode, cfg.estimation.learner) == ("surveyed", "xgboost")
+    # The command line is above the preset, wherever it stands in it, and can take it away.
+    cfg = load(DEMO, ["population.mode=draws", "preset=published"])
+    assert (cfg.population.mode, cfg.estimation.learner) == ("draws", "xgboost")
+    published = resources.path("conf", "audits", "published.yml")
+    assert load(published, ["preset=null"]).population.mode == "balanced"
+    with pytest.raises(ConfigError, match=r"preset: \['published'\] is no preset"):
+        load(DEMO, ["preset=[published]"])
 
 
 def test_the_older_name_of_the_first_names_source_still_counts(tmp_path: Path) -> None:
