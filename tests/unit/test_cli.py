@@ -86,6 +86,27 @@ def test_a_screeners_parameter_is_checked_first(tmp_path: Path, capsys) -> None:
     assert not (tmp_path / "w").exists()
 
 
+@pytest.mark.parametrize(("setting", "value", "where"), [
+    ("sources.acs", "[bundled:acs_2018_csv_pwy.zip, {}]", "sources.acs"),
+    ("sources.first_names", "{}", "sources.first_names"),
+    ("sources.surnames", "{}", "sources.surnames"),
+    ("sources.psid", "{}", "sources.psid"),
+    ("sources.psid", "[bundled:psid_synthetic.zip, {}]", "sources.psid"),
+    ("sources.psid_crosswalk", "{}", "sources.psid_crosswalk"),
+    ("population.select", "{{largest: 2, content: {{'0010': {}}}}}",
+     "population.select.content.0010"),
+])  # fmt: skip
+def test_a_missing_file_is_told_before_spark(setting, value, where, tmp_path, capsys) -> None:
+    file = tmp_path / "gone.zip"
+    places = ["--warehouse", str(tmp_path / "w"), "--out", str(tmp_path / "out")]
+    argv = ["audit", DEMO, "--set", f"{setting}={value.format(file)}", *places]
+    remedy = "Give the path of a file (a relative one starts in the current folder)."
+    assert _refused(argv, capsys) == f"error: {where}: {file} is no file. {remedy}"
+    assert not any(tmp_path.iterdir())
+    file.mkdir()
+    assert _refused(argv, capsys) == f"error: {where}: {file} is a folder. {remedy}"
+
+
 @pytest.mark.parametrize("command", [
     [], ["audit"], ["fetch"], ["ingest"], ["verify-acs"], ["applicants"], ["render"], ["score"],
     ["estimate"], ["report"], ["analyze"], ["analyze", "paths"], ["sql"], ["occupations"],

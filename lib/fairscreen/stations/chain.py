@@ -30,6 +30,7 @@ def run_audit(
     # Everything that can be refused is refused before there is work to lose.
     screeners.check(cfg)
     jobs.check(cfg.population)
+    ingest.require_files(cfg)
     job_contents(cfg)
     require_folder(cfg.warehouse)
     report.make_folder(report.folder(cfg))

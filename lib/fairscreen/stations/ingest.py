@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairscreen import resources
+from fairscreen.config import Config
+from fairscreen.errors import ConfigError
 from fairscreen.progress import say
 from fairscreen.settings.population import Sources
 from fairscreen.sources import acs_pums, acs_survey, names, psid
@@ -93,6 +95,33 @@ def wanted(sources: Sources) -> dict[str, tuple[str, ...]]:
         "surnames": (sources.surnames,),
         "psid": (sources.psid,) if isinstance(sources.psid, str) else sources.psid,
     }
+
+
+def require_files(cfg: Config) -> None:
+    """ConfigError naming the setting where a file that the audit reads is not there.
+
+    One look at each, so that this can go before Spark, lease and tables. What is in the files is
+    checked as they are read.
+    """
+    sources, select = cfg.sources, cfg.population.select
+    kinds = {"ssa": "first_names"}
+    named = [
+        (f"sources.{kinds.get(kind, kind)}", path)
+        for kind, paths in wanted(sources).items()
+        for path in paths
+    ]
+    if sources.psid_crosswalk is not None:
+        named.append(("sources.psid_crosswalk", sources.psid_crosswalk))
+    for code, path in select.content.items() if select else ():
+        named.append((f"population.select.content.{code}", path))
+    for where, path in named:
+        file = resources.resolve(path)
+        if not file.is_file():
+            raise ConfigError(
+                where,
+                f"{path or repr(path)} is {'a folder' if file.is_dir() else 'no file'}",
+                "Give the path of a file (a relative one starts in the current folder).",
+            )
 
 
 def _file(path: str | None) -> Path | None:
