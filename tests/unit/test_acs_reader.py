@@ -120,9 +120,31 @@ def test_the_ends_of_the_ranges_are_legal(tmp_path: Path) -> None:
 def test_vintage_given(tmp_path: Path) -> None:
     old = zipped(tmp_path / "old.zip", person(SERIALNO="0000012"))
     assert inspect(old, vintage=2014)[0].vintage == 2014
-    pooled = zipped(tmp_path / "p.zip", person(), person(SERIALNO="2020HU0000001"))
-    (member,) = inspect(pooled, vintage=2022)
-    assert [r["vintage"] for b in batches(member) for r in b.to_pylist()] == [2022, 2022]
+    (member,) = inspect(old, vintage=2014)
+    assert [r["vintage"] for b in batches(member) for r in b.to_pylist()] == [2014]
+
+
+def test_a_bad_code_deep_in_the_file_is_left_to_the_full_parse(tmp_path: Path) -> None:
+    """Below the lines that the cheap pass looks at in full."""
+    rows = [person(SERIALNO=f"2018HU{i:07d}") for i in range(1500)]
+    path = zipped(tmp_path / "a.zip", *rows, person(SERIALNO="2018HU0001500", HISP="77"))
+    (file,), _ = survey_files([path])
+    with pytest.raises(InputError, match=r"line 1502, column HISP: '77' is not 01 to 24\."):
+        list(batches(file.member, sha256=file.scan.sha256))
+
+
+@pytest.mark.parametrize("year", [2018, 2023])
+def test_codes_are_those_of_the_relationship_column(tmp_path: Path, year: int) -> None:
+    """Every code of the column is read; none of the other column's."""
+    old, new = [f"{c:02d}" for c in range(18)], [str(c) for c in range(20, 39)]
+    mine, others = (old, new) if year == 2018 else (new, old)
+    make = person if year == 2018 else newer
+    name = "RELP" if year == 2018 else "RELSHIPP"
+    serial = [f"{year}HU{i:07d}" for i in range(len(mine))]
+    rows = [make(SERIALNO=s, **{name: c}) for s, c in zip(serial, mine, strict=True)]
+    assert [r["relationship"] for r in read(zipped(tmp_path / "a.zip", *rows))] == mine
+    with pytest.raises(InputError, match=f"column {name}: '{others[0]}' is not {mine[0]} to"):
+        read(zipped(tmp_path / "b.zip", make(**{name: others[0]})))
 
 
 person_rows = st.lists(
@@ -332,7 +354,20 @@ BAD: dict[str, tuple[Callable[[Path], Path], str]] = {
                    "--vintage."),
     "pooled years": (people({}, {"SERIALNO": "2019HU0000001"}), "FILE, psam_p56.csv, line 3, "
                      "column SERIALNO: is of 2019, but the vintage is 2018. Give a 1-year file, or "
-                     "state the last year of a pooled file with --vintage."),
+                     "a pooled file with all its years."),
+    "no survey year": (people({}, {"SERIALNO": "1018HU0000001"}), "FILE, psam_p56.csv, line 3, "
+                       "column SERIALNO: '1018HU0000001' is not the survey year, HU or GQ, and "
+                       f"seven digits. {OFFICIAL}"),
+    "no such origin": (people({}, {"SPORDER": "02", "HISP": "77"}), "FILE, psam_p56.csv, line 3, "
+                       f"column HISP: '77' is not 01 to 24. {OFFICIAL}"),
+    "origin 00": (people(HISP="00"), "FILE, psam_p56.csv, line 2, column HISP: '00' is not 01 to "
+                  f"24. {OFFICIAL}"),
+    "no such schooling": (people(SCHL="25"), "FILE, psam_p56.csv, line 2, column SCHL: '25' is not "
+                          f"01 to 24. {OFFICIAL}"),
+    "no such relationship": (people(RELP="18"), "FILE, psam_p56.csv, line 2, column RELP: '18' is "
+                             f"not 00 to 17. {OFFICIAL}"),
+    "lost zeros, origin": (people(HISP="1"), "FILE, psam_p56.csv, line 2, column HISP: '1' lost "
+                           f"its leading zeros (01 to 24). {SHEET}"),
     "a person twice": (people({}, {}), "FILE, psam_p56.csv: holds SERIALNO 2018HU0000001, SPORDER "
                        "01 twice (1 people in all). Download the file again; every person stands "
                        "in it once."),

@@ -93,13 +93,13 @@ def test_its_totals_and_errors(national: Path, people: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        (years(2018, 2022, 2020), (2022, 5)),
+        (years(2019, 2018, 2022, 2020, 2021), (2022, 5)),
         ([*years(*range(2018, 2022)), person(SERIALNO="2017000000016")], (2021, 5)),
         ([person(SERIALNO=f"{y}000000016", ST="01") for y in range(2012, 2017)], (2016, 5)),
         ([person(SERIALNO=f"{y}000000016", ST="01") for y in (2005, 2006, 2007)], (2007, 3)),
         (years(2018), (2018, 1)),
     ],
-    ids=["ends", "2017 beside later", "before 2017", "three years", "one"],
+    ids=["mixed", "2017 beside later", "before 2017", "three years", "one"],
 )
 def test_pooled_years_are_found(
     tmp_path: Path, rows: list[dict[str, str]], expected: tuple[int, int]
@@ -119,18 +119,57 @@ def test_years_that_are_no_file_of_the_bureau(tmp_path: Path) -> None:
             survey_files([path])
         assert str(caught.value) == (
             f"{path}, psam_p56.csv, line 3, column SERIALNO: is of {found[1]}, but the vintage is "
-            f"{found[0]}. Give a 1-year file, or state the last year of a pooled file with "
-            "--vintage."
+            f"{found[0]}. Give a 1-year file, or a pooled file with all its years."
         )
 
 
 def test_a_year_given_by_hand(tmp_path: Path) -> None:
-    pooled = zipped(tmp_path / "a.zip", *years(2018, 2020))
+    pooled = zipped(tmp_path / "a.zip", *years(*range(2018, 2023)))
     assert surveys(survey_files([pooled], vintage=2022)) == [(2022, 5)]
+    one = zipped(tmp_path / "c.zip", *years(2018, 2018))
+    assert surveys(survey_files([one], vintage=2018)) == [(2018, 1)]
     old = zipped(tmp_path / "b.zip", person(SERIALNO="0000012"))
     assert surveys(survey_files([old], vintage=2014)) == [(2014, 1)]
+    for path, vintage, is_of, last in (
+        (pooled, 2023, "2018 to 2022", 2022), (pooled, 2020, "2018 to 2022", 2022),
+        (one, 2022, "2018", 2018), (one, 2017, "2018", 2018),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as caught:
+            survey_files([path], vintage=vintage)
+        assert str(caught.value) == (
+            f"{path}, psam_p56.csv: is of {is_of} by its SERIALNO, but the vintage given is "
+            f"{vintage}. Leave --vintage out: it is {last}."
+        )
     with pytest.raises(InputError, match=r"line 2, column SERIALNO: is of 2018, but the vintage"):
-        survey_files([pooled], vintage=2023)
+        survey_files([zipped(tmp_path / "d.zip", *years(2018, 2020))], vintage=2023)
+
+
+def test_a_pool_lacks_no_year(tmp_path: Path) -> None:
+    """Whatever the state, the Bureau's file of five years holds people of each."""
+    for found, vintage, has, lacks in (
+        ((2014, 2018), None, "2014 and 2018", "2015, 2016 and 2017"),
+        ((2018, 2019, 2021, 2022), None, "2018, 2019, 2021 and 2022", "2020"),
+        ((2018, 2020), 2022, "2018 and 2020", "2019, 2021 and 2022"),
+    ):
+        path = zipped(tmp_path / "a.zip", *years(*found))
+        with pytest.raises(InputError) as caught:
+            survey_files([path], vintage=vintage)
+        assert str(caught.value) == (
+            f"{path}: pools people of {has}, but holds nobody of {lacks}. Give the 5-year file as "
+            "the Census Bureau ships it, or files of one year each."
+        )
+    members = {f"psam_pus{y}.csv": text(years(y, y + 1)) for y in (2018, 2020)}
+    members["psam_pusd.csv"] = text(years(2022))
+    found = survey_files([write(tmp_path / "b.zip", members)])  # together they have all
+    assert set(surveys(found)) == {(2022, 5)}
+
+
+def test_the_fault_of_a_pooled_file_is_named_and_not_its_years(tmp_path: Path) -> None:
+    rows = [*years(*range(2018, 2023)), person(SERIALNO="2020HU0000009", AGEP="old")]
+    path = zipped(tmp_path / "a.zip", *rows)
+    for vintage in (None, 2022):
+        with pytest.raises(InputError, match=r"line 7, column AGEP: 'old' is not a whole number"):
+            survey_files([path], vintage=vintage)
 
 
 def test_two_one_year_members_in_a_zip_stay_apart(tmp_path: Path) -> None:
@@ -164,9 +203,10 @@ def test_occupations_in_several_classifications_are_refused(tmp_path: Path) -> N
 
 def test_a_person_is_in_the_one_year_and_in_the_five_year_file(tmp_path: Path) -> None:
     one = zipped(tmp_path / "one.zip", *years(2022, 2022))
-    five = zipped(tmp_path / "five.zip", *reversed(years(2022, 2022, 2018)))
+    rest = range(2018, 2022)
+    five = zipped(tmp_path / "five.zip", *reversed(years(2022, 2022, *rest)))
     assert surveys(survey_files([one, five])) == [(2022, 1), (2022, 5)]
-    other = zipped(tmp_path / "other.zip", *years(2022, 2018))
+    other = zipped(tmp_path / "other.zip", *years(2022, *rest))
     with pytest.raises(InputError) as caught:
         survey_files([one, five, other])
     assert str(caught.value) == (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
 import pytest
 
 from acs_files import REPLICATES, newer, person, zipped
+from fairscreen import cli
 from fairscreen.errors import InputError
 from fairscreen.sources.acs_reader import batches, inspect
 from fairscreen.sources.acs_verify import VerifyRow, characteristics, compare, total, verify
@@ -96,6 +98,16 @@ def test_the_same_content_counts_once(tmp_path: Path, wyoming: Path) -> None:
     copy = tmp_path / "copy.zip"
     copy.write_bytes(wyoming.read_bytes())
     assert verify([wyoming, copy]) == verify([wyoming])
+
+
+def test_the_command_says_what_came_twice(wyoming: Path, capsys) -> None:
+    note = "wy.zip/psam_p56.csv was given twice (same content): nothing to do."
+    assert cli.main(["verify-acs", str(wyoming), str(wyoming)]) == 0
+    assert capsys.readouterr().out.endswith(f"\nnote: {note}\n")
+    assert cli.main(["verify-acs", str(wyoming), str(wyoming), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == [note]
+    assert cli.main(["verify-acs", str(wyoming)]) == 0
+    assert "note:" not in capsys.readouterr().out
 
 
 def test_without_weights_or_relationship_the_reason_stands_there(tmp_path: Path) -> None:

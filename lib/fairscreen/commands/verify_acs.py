@@ -34,11 +34,13 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run(args: argparse.Namespace) -> int:
     options.check_json(args.json)
     from fairscreen import resources
-    from fairscreen.sources import acs_verify
+    from fairscreen.sources import acs_survey, acs_verify
 
     paths = [resources.resolve(path) for path in args.paths]
-    rows = acs_verify.verify(paths, vintage=args.vintage)
-    result: dict[str, Any] = {"rows": [asdict(row) for row in rows]}
+    survey = acs_survey.survey_files(paths, vintage=args.vintage)
+    rows = acs_verify.verify(paths, survey=survey)
+    notes = [acs_survey.twice_note(file) for file in survey[1]]
+    result: dict[str, Any] = {"rows": [asdict(row) for row in rows], "notes": notes}
     text = _table(
         ("vintage", "period", "state", "characteristic", "estimate", "std_error", "moe90",
          "reason"),
@@ -60,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
                 ("state", "characteristic", "figure", "ours", "published", "status"),
                 [(c.state, c.characteristic, c.figure, c.ours, c.published, c.status) for c in off],
             )
+    text += "".join(f"\nnote: {note}" for note in notes)
     options.emit(result, text, args.json)
     return 0
 

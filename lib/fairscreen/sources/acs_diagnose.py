@@ -35,15 +35,29 @@ def diagnose(member: Member, cause: str) -> InputError:
         archive.streamed(bundle, path, member.member, "Download the file again.") as stream,
     ):
         stream.readline()
-        number = 1
+        number, odd = 1, None
         while raw := stream.readline(MAX_LINE):
             number += 1
-            if found := _line(member, raw, number):
+            found = _line(member, raw, number)
+            if isinstance(found, InputError):
                 return found
-    return InputError(member.where, f"cannot be read as CSV ({cause})", OFFICIAL)
+            # Another year is the cause only where nothing else is: of a pooled file not yet known
+            # as one, every second line is of another year.
+            if odd is None and found and not year_fits(member, found):
+                odd = _other_year(member, number, found)
+    return odd or InputError(member.where, f"cannot be read as CSV ({cause})", OFFICIAL)
 
 
-def _line(member: Member, raw: bytes, number: int) -> InputError | None:
+def _other_year(member: Member, number: int, year: int) -> InputError:
+    return InputError(
+        f"{member.where}, line {number}, column SERIALNO",
+        f"is of {year}, but the vintage is {member.vintage}",
+        "Give a 1-year file, or a pooled file with all its years.",
+    )
+
+
+def _line(member: Member, raw: bytes, number: int) -> InputError | int | None:
+    """What is wrong with the line, else the survey year of its SERIALNO (null: it has none)."""
     where = f"{member.where}, line {number}"
     if len(raw) == MAX_LINE:
         return too_long(raw, where)
@@ -70,19 +84,13 @@ def _line(member: Member, raw: bytes, number: int) -> InputError | None:
             return InputError(f"{where}, column PUMA10", problem, OFFICIAL)
         values["PUMA"] = new if old in NO_PUMA else old
     for code in CODES:
-        if (name := names.get(code.field)) and not code.accepts(values[name]):
+        name = names.get(code.field)
+        if name in code.names and not code.accepts(values[name]):
             return _bad_code(f"{where}, column {name}", code, values[name])
     for name in (*NUMBERS.values(), *(REPLICATES if member.has_replicate_weights else ())):
         if wrong := _bad_number(name, values[name]):
             return InputError(f"{where}, column {name}", wrong, OFFICIAL)
-    year = serial_year(values["SERIALNO"])
-    if year and not year_fits(member, year):
-        return InputError(
-            f"{where}, column SERIALNO",
-            f"is of {year}, but the vintage is {member.vintage}",
-            "Give a 1-year file, or state the last year of a pooled file with --vintage.",
-        )
-    return None
+    return serial_year(values["SERIALNO"])
 
 
 def _bad_code(where: str, code: Code, value: str) -> InputError:

@@ -62,16 +62,21 @@ class Code:
         return (self.empty and not value) or bool(re.fullmatch(self.pattern, value))
 
 
-def _digits(field: str, *names: str, n: int, empty: bool = True, required: bool = True) -> Code:
+def _digits(field: str, name: str, *, n: int, empty: bool = True) -> Code:
     words = {2: "two digits", 4: "four digits", 5: "five digits"}
-    return Code(field, names, f"[0-9]{{{n}}}", words[n], empty, n, required)
+    return Code(field, (name,), f"[0-9]{{{n}}}", words[n], empty, n)
+
+
+def _listed(field: str, name: str, pattern: str, form: str, *, required: bool = True) -> Code:
+    """Two digits that the Bureau's data dictionaries of 2018 and 2023 list, or "" (its bb)."""
+    return Code(field, (name,), pattern, form, True, 2, required)
 
 
 CODES = (
     Code(
         "serialno",
         ("SERIALNO",),
-        "[0-9]{4}(?:HU|GQ)[0-9]{7}|[0-9]{13}|[0-9]{7}",
+        "20[0-9]{2}(?:HU|GQ)[0-9]{7}|20[0-9]{11}|[0-9]{7}",
         "the survey year, HU or GQ, and seven digits",
     ),
     _digits("sporder", "SPORDER", n=2, empty=False),
@@ -85,11 +90,13 @@ CODES = (
     _digits("puma", "PUMA", n=5),
     Code("sex", ("SEX",), "[12]", "1 or 2"),
     Code("rac1p", ("RAC1P",), "[1-9]", "1 to 9", empty=True),
-    _digits("hisp", "HISP", n=2),
-    _digits("schl", "SCHL", n=2),
+    _listed("hisp", "HISP", "0[1-9]|1[0-9]|2[0-4]", "01 to 24"),
+    _listed("schl", "SCHL", "0[1-9]|1[0-9]|2[0-4]", "01 to 24"),
     Code("esr", ("ESR",), "[1-6]", "1 to 6", empty=True),
     _digits("occp", "OCCP", n=4),
-    _digits("relationship", "RELP", "RELSHIPP", n=2, required=False),
+    # One field, two columns: RELSHIPP took the place of RELP in 2019, with codes of its own.
+    _listed("relationship", "RELP", "0[0-9]|1[0-7]", "00 to 17", required=False),
+    _listed("relationship", "RELSHIPP", "2[0-9]|3[0-8]", "20 to 38", required=False),
 )
 # The 5-year file of 2018 to 2022 has these two in place of PUMA: areas of 2010 for its years to
 # 2021, of 2020 for 2022. The one that does not apply holds a code of NO_PUMA. Later files have one

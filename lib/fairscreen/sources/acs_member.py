@@ -61,10 +61,12 @@ class Member:
 
     def names(self) -> dict[str, str]:
         """Table field: header column, for the text columns that this file has."""
-        pairs = {c.field: next((n for n in c.names if n in self.columns), None) for c in CODES}
-        if self.has_puma_pair:
-            pairs["puma"] = "PUMA"  # made of the two
-        return {field: name for field, name in pairs.items() if name}
+        found: dict[str, str] = {}
+        for code in CODES:
+            for name in code.names:
+                if name in self.columns or (name == "PUMA" and self.has_puma_pair):
+                    found.setdefault(code.field, name)  # PUMA is made of the pair
+        return found
 
     @property
     def has_puma_pair(self) -> bool:

@@ -23,7 +23,7 @@ from fairscreen.progress import say
 from fairscreen.sources import ledger
 from fairscreen.sources.acs_layout import KEY_SQL, SCHEMA, survey_name
 from fairscreen.sources.acs_reader import Member, batches, inspect
-from fairscreen.sources.acs_survey import Survey, SurveyFile, survey_files
+from fairscreen.sources.acs_survey import Survey, SurveyFile, survey_files, twice_note
 from fairscreen.sources.result import IngestResult
 from fairscreen.tables import Warehouse
 
@@ -42,9 +42,9 @@ def ingest_acs(
     """Append the people of all given zips to `acs_person` in one transaction.
 
     Content that is there already is skipped and named; several vintages stay apart by the columns
-    `vintage` and `period` (years of data: 1, or 5 of a 5-year file). `vintage` overrides the year
-    that SERIALNO begins with. `survey`: what `survey_files` gave for these paths, where the caller
-    has it already.
+    `vintage` and `period` (years of data: 1, or 5 of a 5-year file). `vintage` is the year of
+    files whose SERIALNO does not begin with it. `survey`: what `survey_files` gave for these
+    paths, where the caller has it already.
     Raises InputError, with nothing written, for any bad file and for a person who is in two of
     the files given. People who are in the warehouse through an earlier file (a state's file after
     the national one) are kept a second time, apart by `source_sha256`, and that is said.
@@ -82,8 +82,8 @@ def _notes(
     new: Sequence[SurveyFile], skipped: Sequence[SurveyFile], twice: Sequence[SurveyFile]
 ) -> Iterator[str]:
     for file in skipped:
-        where = "was given twice" if file in twice else "is in the warehouse already"
-        yield f"{file.member.label} {where} (same content): nothing to do."
+        there = f"{file.member.label} is in the warehouse already (same content): nothing to do."
+        yield twice_note(file) if file in twice else there
     surveys = sorted({f.member.survey for f in new})
     if len(surveys) > 1:
         years = " and ".join(survey_name(*s) for s in surveys)

@@ -198,7 +198,7 @@ def _check_codes(member: Member, batch: pa.RecordBatch) -> None:
     names = member.names()
     for code in CODES:
         name = names.get(code.field)
-        if name is None or name not in batch.schema.names:
+        if name not in code.names or name not in batch.schema.names:
             continue
         column = batch.column(name)
         good = pc.match_substring_regex(column, f"^(?:{code.pattern})$")
@@ -222,8 +222,7 @@ def _years(serial: pa.Array) -> list[int]:
 
 def year_fits(member: Member, year: int) -> bool:
     """Whether a person of this survey year belongs to the file's years."""
-    pooled = 5 if member.vintage_given else member.period
-    return member.vintage - pooled < year <= member.vintage
+    return member.vintage - member.period < year <= member.vintage
 
 
 def _as_table(member: Member, batch: pa.RecordBatch, sha256: str) -> pa.RecordBatch:

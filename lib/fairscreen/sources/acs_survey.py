@@ -6,7 +6,7 @@ Memory: 8 bytes per person, 130 MB for the 16 million of a national 5-year file.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,9 +37,11 @@ def survey_files(paths: Sequence[str | Path], *, vintage: int | None = None) -> 
     """The members of all zips, each content once; then those whose content came twice.
 
     A zip whose members hold several survey years is a file that pools them: all its members are of
-    the last year, with `period` years of data. `vintage` gives the (last) year by hand.
-    Raises InputError for bad files, for years that make no file of the Bureau's, and where two
-    members of one vintage and period hold the same person.
+    the last year, with `period` years of data. `vintage` gives the (last) year of files whose
+    SERIALNO has none.
+    Raises InputError for bad files, for a vintage that SERIALNO contradicts, for years that make no
+    file of the Bureau's (one of five years holds each of them), and where two members of one
+    vintage and period hold the same person.
     """
     zips = [inspect(path, vintage=vintage) for path in paths]
     members = [m for found in zips for m in found]
@@ -62,28 +64,59 @@ def survey_files(paths: Sequence[str | Path], *, vintage: int | None = None) -> 
 
 
 def _judged(zipped: Sequence[tuple[Member, Scan]]) -> list[Member]:
-    """The members of one zip with their vintage and period. InputError naming the first odd row.
+    """The members of one zip with their vintage and period. InputError for years that make no file.
 
-    By chance a member can hold fewer years than the file pools: the years are those of the zip.
+    By chance a member can hold fewer years than the file pools: the years are those of the zip. A
+    vintage given by hand must be the last year of those that SERIALNO gives: it names the year of
+    files without any, and relabels none.
     """
+    for member, seen in zipped:
+        if any(not 2000 <= year < 2100 for year in seen.years):  # the cheap pass takes any digits
+            raise _odd(member)
     years = {year for _, seen in zipped for year in seen.years}
-    if not years or not any(m.vintage_given or len(s.years) > 1 for m, s in zipped):
-        return [member for member, _ in zipped]
     given = next((m.vintage for m, _ in zipped if m.vintage_given), None)
-    last = given or max(years)
-    period = 1
-    if len(years) > 1:
-        three = years == {last - 2, last - 1, last} and last <= LAST_3_YEAR
-        period = 3 if three else 5
+    if not years or (given is None and all(len(s.years) < 2 for _, s in zipped)):
+        return [member for member, _ in zipped]
+    first, last = min(years), max(years)
+    three = last <= LAST_3_YEAR and years == {*range(last - 2, last + 1)}
+    if len(years) == 1 or three or years == {*range(last - 4, last + 1)}:
+        if given not in (None, last):
+            raise _relabelled(zipped[0][0], given, first, last)
+        return [replace(m, vintage=last, period=last - first + 1) for m, _ in zipped]
+    end = given or last
+    lacking = {*range(end - 4, end + 1)} - years
     # Without a year given by hand, both ends must be there: two years could be of any pool.
-    whole = given is not None or len(years) == 1 or max(years) - min(years) == period - 1
-    judged = [replace(m, vintage=last, period=period) if whole else m for m, _ in zipped]
-    for member, (_, seen) in zip(judged, zipped, strict=True):
-        if not all(year_fits(member, year) for year in seen.years):
-            from fairscreen.sources.acs_diagnose import diagnose
+    if end - 4 <= first and last <= end and (given is not None or first == end - 4):
+        raise InputError(
+            zipped[0][0].path,
+            f"pools people of {_listed(years)}, but holds nobody of {_listed(lacking)}",
+            "Give the 5-year file as the Census Bureau ships it, or files of one year each.",
+        )
+    members = [replace(m, vintage=end, period=5) if given else m for m, _ in zipped]
+    pairs = zip(members, zipped, strict=True)
+    raise _odd(next(m for m, (_, s) in pairs if not all(year_fits(m, year) for year in s.years)))
 
-            raise diagnose(member, "its survey years")
-    return judged
+
+def _odd(member: Member) -> InputError:
+    from fairscreen.sources.acs_diagnose import diagnose
+
+    return diagnose(member, "its survey years")
+
+
+def _listed(years: Iterable[int]) -> str:
+    *most, final = map(str, sorted(years))
+    return f"{', '.join(most)} and {final}" if most else final
+
+
+def _relabelled(member: Member, given: int | None, first: int, last: int) -> InputError:
+    years = f"{last}" if first == last else f"{first} to {last}"
+    problem = f"is of {years} by its SERIALNO, but the vintage given is {given}"
+    return InputError(member.where, problem, f"Leave --vintage out: it is {last}.")
+
+
+def twice_note(file: SurveyFile) -> str:
+    """What is said of a content that came twice."""
+    return f"{file.member.label} was given twice (same content): nothing to do."
 
 
 def _refuse_overlap(files: Sequence[SurveyFile]) -> None:

@@ -25,7 +25,7 @@ from fairscreen.errors import InputError
 from fairscreen.population.survey import REPLICATES, successive_difference_error
 from fairscreen.sources.acs_layout import survey_name
 from fairscreen.sources.acs_reader import batches
-from fairscreen.sources.acs_survey import SurveyFile, survey_files
+from fairscreen.sources.acs_survey import Survey, SurveyFile, survey_files
 
 Z90 = 1.645  # the Bureau's factor for a 90 percent margin of error
 NATION = 51  # states and DC: only then is the sum of the files comparable with the row US
@@ -165,27 +165,30 @@ def _member_cells(file: SurveyFile) -> dict[tuple[int, int, str], _Cell]:
     }
 
 
-def verify(paths: Sequence[str | Path], *, vintage: int | None = None) -> list[VerifyRow]:
+def verify(
+    paths: Sequence[str | Path], *, vintage: int | None = None, survey: Survey | None = None
+) -> list[VerifyRow]:
     """Totals per survey, state and characteristic; with several states their sum, `all`, first.
 
-    Content given twice counts once. Raises InputError for bad files and for people given twice.
+    Content given twice counts once. `survey`: what `survey_files` gave for these paths, where the
+    caller has it already. Raises InputError for bad files and for people given twice.
     """
-    files, _ = survey_files(paths, vintage=vintage)
+    files, _ = survey or survey_files(paths, vintage=vintage)
     cells: dict[tuple[int, int, str], _Cell] = {}
     with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
         for found in pool.map(_member_cells, files):
             for key, cell in found.items():
                 cells[key] = cells[key] + cell if key in cells else cell
     rows: list[VerifyRow] = []
-    for survey in sorted({(year, period) for year, period, _ in cells}):
-        states = sorted(fips for *found, fips in cells if tuple(found) == survey)
+    for each in sorted({(year, period) for year, period, _ in cells}):
+        states = sorted(fips for *found, fips in cells if tuple(found) == each)
         if len(states) > 1:
-            together = cells[*survey, states[0]]
+            together = cells[*each, states[0]]
             for fips in states[1:]:
-                together = together + cells[*survey, fips]
-            rows += _rows(survey, "all", together)
+                together = together + cells[*each, fips]
+            rows += _rows(each, "all", together)
         for fips in states:
-            rows += _rows(survey, fips, cells[*survey, fips])
+            rows += _rows(each, fips, cells[*each, fips])
     return rows
 
 
