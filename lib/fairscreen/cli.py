@@ -84,6 +84,11 @@ def _of_the_machine(error: BaseException) -> FairscreenError | None:
     text = "".join(traceback.format_exception(error))
     if re.search(r"cancelled as part of cancellation of all jobs|SparkContext was shut down", text):
         return StoppedError("interrupted; what was done is kept. The same command goes on.")
+    if re.search(r"Py4JNetworkError|py4j[\s\S]*Connection(?:Reset|Refused)Error", text):
+        return FairscreenError(
+            "Java stopped in the middle (killed, or out of memory?). What was written is kept: run "
+            "the same command again; where it happens twice, give it more memory or fewer cores."
+        )
     if "No space left on device" in text:
         return InputError(
             "disk", "no space is left", "Free some and run the same command again: it goes on."

@@ -131,6 +131,9 @@ def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     (RuntimeError("[DELTA_CONCURRENT_APPEND.WITHOUT_HINT] Transaction conflict detected"), 2,
      "error: warehouse: another run wrote to the same table at the same moment. "
      "Run the same command again: it goes on."),
+    (RuntimeError("py4j.protocol.Py4JNetworkError: Answer from Java side is empty"), 1,
+     "error: Java stopped in the middle (killed, or out of memory?). What was written is kept: run "
+     "the same command again; where it happens twice, give it more memory or fewer cores."),
     (PermissionError(13, "Permission denied", "/data/x"), 2,
      "error: /data/x: permission denied. Give this user the right, or another place."),
 ])  # fmt: skip

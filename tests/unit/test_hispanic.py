@@ -146,7 +146,9 @@ def test_the_mapping_is_told_in_the_bureaus_words() -> None:
         "SCHL 01 to 15",
         "No schooling completed to 12th grade, no diploma",
     )
-    assert len(rows) == 3 + 1 + 1 + 7 + 1
+    assert told["education group", "low"][1] == "high school, some college"
+    assert told["job", "Software Developer"] == ("OCCP 1021", "Software Developers")
+    assert len(rows) == 3 + 1 + 1 + 7 + 1 + 3 + 5
     own = mapping_rows(inputs.demo("population.hispanic=own_group").population)
     assert own[4].value == "race hispanic, whatever RAC1P"
     assert mapping_rows(inputs.demo("population.hispanic=excluded").population)[4].value is None

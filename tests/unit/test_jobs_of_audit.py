@@ -120,9 +120,11 @@ def test_occupations_by_name_code_and_other_list() -> None:
          "population.select.occupations: 'Cashier' is no occupation of the Census list of 2018. "
          "The nearest are 4720 (Cashiers), 4140 (Dishwashers), 6360 (Glaziers). Codes are text "
          "of four digits."),
-        ({"occupations": ["6260"]},
-         "population.select.occupations: nobody employed, of the ages in use, has 6260 in ACS "
-         "2024. `fairscreen occupations` lists those of the warehouse."),
+        ({"occupations": ["6260", "3255", "Cooks"]},
+         "population.select.occupations: nobody employed, of the ages in use, has 6260 or Cooks in "
+         "ACS 2024. The largest of 4 there: Registered Nurses; Accountants And Auditors; "
+         "Elementary And Middle School Teachers; Cashiers. `fairscreen occupations --warehouse "
+         "FOLDER` lists all; other files of sources.acs may hold more."),
         ({"occupations": ["4720", "cashiers"]},
          "population.select.occupations: cashiers is there twice. Name it once."),
         ({"largest": 1, "counts": []},

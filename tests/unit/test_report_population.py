@@ -13,7 +13,7 @@ from test_report import _Page, _text, report_data
 import small_audit
 from fairscreen import resources
 from fairscreen.config import load
-from fairscreen.reporting import population, population_plots
+from fairscreen.reporting import narrative, population, population_plots
 from fairscreen.reporting.report import render_report
 
 DEMO = resources.path("conf", "audits", "demo.yml")
@@ -119,11 +119,11 @@ def test_experience_lies_on_the_axes() -> None:
 def test_exclusions_are_told_in_words_and_shares(html: str) -> None:
     text = unescape(_text(who(html)))
     assert (
-        "Of 74 surveyed people of these occupations 71 are in (96%); they stand for 7,001 people "
-        "by the survey's weights. Left out, by the first reason that applies: 3 of an education "
-        "that this audit does not take (below high school)."
+        "Of 74 people of these occupations in the survey's files 71 are in (96%); they stand for "
+        "7,001 of 7,300 people by the survey's weights (96%). Left out, by the first reason that "
+        "applies: 3 of an education that this audit does not take (below high school)."
     ) in text
-    assert "71 (95.9%)" in text
+    assert "71 7,001 (95.9%)" in text
     cfg = load(DEMO)
     assert population.reason_words(cfg, "age") == "outside ages 18 to 44"
     assert "(white, black, asian pacific are taken)" in population.reason_words(cfg, "race")
@@ -188,3 +188,18 @@ def test_the_papers_figures_add_up() -> None:
     assert paper.total == sum(people for _, _, people in paper.jobs) == 60_884
     jobs = load(DEMO).population.jobs
     assert [occp for occp, _, _ in paper.jobs] == [job.occp for job in jobs.values()]
+
+
+def test_the_survey_is_named_with_its_years() -> None:
+    rows = [
+        {"kind": "acs", "vintage": 2022, "period": 5}, {"kind": "acs", "vintage": 2018},
+        {"kind": "psid", "vintage": None},
+    ]  # fmt: skip
+    named = narrative.survey_name(rows)
+    assert named == "the American Community Survey 2018 (1-year file) and 2022 (5-year file)"
+    sentence = narrative.population_sentence(load(DEMO), 2000, 5, named)
+    assert sentence.startswith(
+        "2,000 applicants for 5 jobs, aged 18 to 44, of employment status (ESR) 1 or 2, generated "
+        f"from distributions fitted to {named}. The design holds gender in equal numbers and gives "
+        "each group the job's own mix of race and age"
+    )

@@ -142,7 +142,7 @@ def _named(
     which: str,
     vintage: int,
 ) -> Chosen:
-    where, notes = f"{_SELECT}.occupations", []
+    where, notes, absent = f"{_SELECT}.occupations", [], []
     groups: list[tuple[str, ...]] = []
     for text in texts:
         code = occupations.find(text, _list_with(text, which, where=where))
@@ -150,14 +150,19 @@ def _named(
         if note:
             notes.append(f"ACS {vintage} has occupation codes of {which}: {note}.")
         if not any(c in by_code for c in codes):
-            raise InputError(
-                where,
-                f"nobody employed, of the ages in use, has {text} in ACS {vintage}",
-                "`fairscreen occupations` lists those of the warehouse.",
-            )
+            absent.append(text)
+            continue
         if codes in groups:
             raise InputError(where, f"{text} is there twice", "Name it once.")
         groups.append(codes)
+    if absent:
+        there = [occupations.title(c.code, which) for c in ranked(by_code.values(), "people")[:10]]
+        raise InputError(
+            where,
+            f"nobody employed, of the ages in use, has {' or '.join(absent)} in ACS {vintage}",
+            f"The largest of {len(by_code)} there: {'; '.join(there)}. `fairscreen occupations "
+            "--warehouse FOLDER` lists all; other files of sources.acs may hold more.",
+        )
     own = _contents(groups, pools, which)
     _require_content([c for g in groups if g not in own for c in g], which, vintage, None)
     detail = {

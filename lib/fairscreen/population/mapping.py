@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fairscreen.population import occupations
 from fairscreen.settings.population import HISPANIC, Population
 
 RAC1P = {
@@ -61,8 +62,12 @@ class MappingRow:
     labels: str
 
 
-def mapping_rows(population: Population) -> list[MappingRow]:
-    """Race, Hispanic origin and education of an audit, in the order of the config."""
+def mapping_rows(population: Population, vintage: int | None = None) -> list[MappingRow]:
+    """Race, Hispanic origin, education and jobs of an audit, in the order of the config.
+
+    vintage: the survey's year, for the titles of occupations; null = the list of 2018.
+    """
+    which = "2018" if vintage is None else occupations.list_of(vintage)
     origin = {
         "within_races": "by race",
         "own_group": f"race {HISPANIC}, whatever RAC1P",
@@ -73,6 +78,19 @@ def mapping_rows(population: Population) -> list[MappingRow]:
         *_rows("race", "RAC1P", RAC1P, population.races),
         MappingRow("Hispanic origin", origin, *_words("HISP", HISP, hispanic)),
         *_rows("education", "SCHL", SCHL, population.education),
+        *(
+            MappingRow("education group", group, "", ", ".join(levels).replace("_", " "))
+            for group, levels in population.education_groups.items()
+        ),
+        *(
+            MappingRow(
+                "job",
+                job.title,
+                f"OCCP {', '.join(job.occp)}",
+                "; ".join(occupations.title(code, which) for code in job.occp),
+            )
+            for job in population.jobs.values()
+        ),
     ]
 
 

@@ -178,7 +178,8 @@ def jobs_sentence(cfg: Config, rows: Sequence[Row]) -> str:
     missing = [r for r in rows if number(r["estimate"]) is None]
     if not rows:
         return ""
-    text = f"By job, its interval excludes zero in {len(clear)} of {len(rows)}"
+    computed = len(rows) - len(missing)
+    text = f"By job, its interval excludes zero in {len(clear)} of {computed} computable"
     if clear:
         named = [
             f"{slice_label(cfg, r['slice'])} {signed(float(r['estimate']))}, favoring "
@@ -265,19 +266,35 @@ def four_fifths(ratio: float) -> bool:
     return lower_over_higher(ratio) >= 0.8
 
 
-def population_sentence(cfg: Config, applicants: int, jobs: int) -> str:
-    """Who applied, by the mode of the population."""
+def survey_name(sources: Sequence[Row]) -> str:
+    """The survey behind an audit with its years, from rows of source_file."""
+    years = sorted(
+        {(int(r["vintage"]), int(r.get("period") or 1)) for r in sources
+         if r["kind"] == "acs" and number(r.get("vintage")) is not None}
+    )  # fmt: skip
+    named = " and ".join(f"{vintage} ({period}-year file)" for vintage, period in years)
+    return f"the American Community Survey {named}".rstrip()
+
+
+def population_sentence(cfg: Config, applicants: int, jobs: int, survey: str) -> str:
+    """Who applied, by the mode of the population; `survey`: its name and years."""
     people = cfg.population
     size = f"{applicants:,} applicants for {jobs} job{'s' if jobs != 1 else ''}"
-    ages = f"aged {people.age_min} to {people.age_max}"
+    ages = f"aged {people.age_min} to {people.age_max}, of employment status (ESR) "
+    ages += " or ".join(people.esr)
     if people.mode == "surveyed":
-        return f"{size}, {ages}: every surveyed person of the American Community Survey once."
+        return f"{size}, {ages}: every surveyed person of {survey} once."
     if people.mode == "draws":
-        return f"{size}, {ages}, drawn from the American Community Survey by its weights."
+        return f"{size}, {ages}, drawn from {survey} by its weights."
+    sentence = f"{size}, {ages}, generated from distributions fitted to {survey}. "
+    if not people.balance:
+        return sentence.rstrip()
+    rest = [name for name in ("gender", "race", "age") if name not in people.balance]
     return (
-        f"{size}, {ages}, generated from distributions fitted to the American Community Survey. "
-        f"The design holds {' and '.join(people.balance)} in equal numbers, so group sizes here "
-        "are not those of the workforce; weights state effects for the workforce's mix."
+        f"{sentence}The design holds {' and '.join(people.balance)} in equal numbers and gives "
+        f"each group the job's own mix of {' and '.join(rest)}, so group sizes here are not those "
+        "of the workforce, and an applicant may have a combination that nobody surveyed has; "
+        "weights state effects for the workforce's mix."
     )
 
 
@@ -302,6 +319,9 @@ def limits(cfg: Config, *, synthetic: Sequence[str], simulated: Sequence[str]) -
         "discrimination: it is what coarse groups of names, education and experience miss, and "
         "noise.",
         "The part through names and region (RIE) includes what then passes through qualifications.",
+        "Experience is years of any work since the age of 18. The resumes show all of it as work "
+        "in the occupation, as the published rule has it: a first job may come before the degree, "
+        "and a short career may have ended years before the application.",
         "An interval that covers zero does not show that there is no effect.",
         "Not computable means that too few comparable applicants exist in the two groups to "
         "support a number. It is not zero.",

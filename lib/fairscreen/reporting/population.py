@@ -185,21 +185,26 @@ def _left_out(cfg: Config, exclusions: pd.DataFrame) -> dict[str, Any]:
     for job in _jobs(cfg, exclusions):
         mine = {r["reason"]: (int(r["people"]), int(r["weighted"])) for r in records
                 if r["job"] == job}  # fmt: skip
-        people = sum(n for n, _ in mine.values())
+        people, standing = (sum(pair[k] for pair in mine.values()) for k in (0, 1))
         counts = [mine.get(r, (0, 0)) for r in reasons]
-        cells = [(n, n / people, weighted) for n, weighted in counts]
+        cells = [(n, weighted / standing if standing else None, weighted) for n, weighted in counts]
         rows.append({"job": _title(cfg, job), "people": people, "cells": cells})
     everybody, inside = sum(total.values()), total.get("included", 0)
     stands = sum(int(r["weighted"]) for r in records if r["reason"] == "included")
+    standing = sum(int(r["weighted"]) for r in records)
     why = [f"{total[r]:,} {reason_words(cfg, r)}" for r in reasons if r != "included"]
     sentence = (
-        f"Of {everybody:,} surveyed people of these occupations {inside:,} are in "
-        f"({100 * inside / everybody:.0f}%); they stand for {stands:,} people by the survey's "
-        "weights."
+        f"Of {everybody:,} people of these occupations in the survey's files {inside:,} are in "
+        f"({_percent(inside, everybody)}); they stand for {stands:,} of {standing:,} people by the "
+        f"survey's weights ({_percent(stands, standing)})."
     )
     if why:
         sentence += f" Left out, by the first reason that applies: {'; '.join(why)}."
     return {"reasons": reasons, "rows": rows, "sentence": sentence}
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f}%" if whole else "no weight"
 
 
 def reason_words(cfg: Config, reason: str) -> str:

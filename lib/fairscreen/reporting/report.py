@@ -71,6 +71,7 @@ def _view(data: ReportData) -> dict[str, Any]:
             cfg,
             int(data.population["n"].sum()) if len(data.population) else 0,
             int(data.population["job"].nunique()) if len(data.population) else 0,
+            narrative.survey_name(_records(data.sources)),
         ),
         "limits": narrative.limits(cfg, synthetic=synthetic, simulated=simulated),
         "meaning": {
@@ -84,7 +85,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         "titles": narrative.TITLE,
         "cases": [_case(data, *key) for key in _case_keys(data)],
         "population": _crossed(data.population),
-        "mapping": mapping_rows(cfg.population),
+        "mapping": mapping_rows(cfg.population, _vintage(data)),
         "experience": experience.view(data.experience_fit, cfg),
         "who": population.section(
             cfg,
@@ -99,6 +100,13 @@ def _view(data: ReportData) -> dict[str, Any]:
         "families": _families(data.estimates),
         "settings": yaml.safe_dump(cfg.model_dump(mode="json"), sort_keys=False),
     }
+
+
+def _vintage(data: ReportData) -> int | None:
+    """The survey's year, or null where the ledger does not tell it."""
+    years = [narrative.number(r.get("vintage")) for r in _records(data.sources)
+             if r["kind"] == "acs"]  # fmt: skip
+    return max((int(y) for y in years if y is not None), default=None)
 
 
 def _case_keys(data: ReportData) -> list[tuple[str, str, str]]:
