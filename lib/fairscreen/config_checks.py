@@ -5,7 +5,11 @@ Each raises ValueError with what is wrong and what to do: pydantic adds the fiel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+
+#: Levels of schooling (SCHL) since ACS 2008.
+SCHL = tuple(f"{code:02}" for code in range(1, 25))
 
 #: Columns of `applicants` that can be mediators; the second set holds numbers.
 TEXT_MEDIATORS = (
@@ -38,6 +42,23 @@ def codes(name: str, given: Iterable[str], known: Iterable[str]) -> None:
         raise ValueError(f"{name} has no code {wrong[0]}; codes are {known[0]} to {known[-1]}")
 
 
+def four_digits(name: str, given: Iterable[str]) -> None:
+    """Occupation codes as the Bureau writes them."""
+    for code in given:
+        if not re.fullmatch("[0-9]{4}", code):
+            raise ValueError(f"{name}: {code!r} is no code; codes are text of four digits, '0800'")
+
+
+def slugs(name: str, given: Iterable[str]) -> None:
+    """Names of the user's own that go into tables and reports."""
+    for one in given:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}", one):
+            raise ValueError(
+                f"{name}: {one!r} is no name; give letters, digits, - and _, at most 63, the first "
+                "a letter or digit"
+            )
+
+
 def parsers(given: Iterable[str], known: Iterable[str]) -> None:
     """Every parser of replies exists."""
     for name in given:
@@ -61,6 +82,19 @@ def increasing(name: str, values: Sequence[int]) -> None:
     not_empty(name, values)
     if list(values) != sorted(set(values)):
         raise ValueError(f"{name} does not increase; sort its bounds")
+
+
+def bands(name: str, lower: Sequence[int], *, first: int | None, low: int, high: int) -> None:
+    """Lower bounds of bands in [low, high]; `first`: where the first band must begin."""
+    increasing(name, lower)
+    if first is not None and lower[0] != first:
+        raise ValueError(
+            f"{name} begins at {lower[0]}; the first bound must be {first}, so that everybody has "
+            "a band"
+        )
+    for bound in lower:
+        if not low <= bound <= high:
+            raise ValueError(f"{name} has {bound}; its bounds are {low} to {high}")
 
 
 def cohorts(given: Mapping[str, tuple[int, int]]) -> None:

@@ -62,6 +62,44 @@ BAD = [
      "keep it once. Correct this field."),
     ("population.select={top: 5}", "population.select.top: is no setting. Settings here are: "
      "largest, draw, by, seed, occupations, content."),
+    ("population.experience.learning_rate=5", "population.experience.learning_rate: 5: Input "
+     "should be less than or equal to 1. Correct this field."),
+    ("population.experience.min_sigma=21", "population.experience.min_sigma: 21: Input should be "
+     "less than or equal to 20. Correct this field."),
+    ("population.vintage=20240", "population.vintage: 20240: Input should be less than or equal to "
+     "2100. Correct this field."),
+    ("population.n_per_job=100000001", "population.n_per_job: 100000001: Input should be less than "
+     "or equal to 100000000. Correct this field."),
+    ("population.experience.waves=[]", "population.experience: waves is empty; give at least one. "
+     "Correct this field."),
+    ("population.experience.waves=[2019, 2019]", "population.experience: waves names 2019 twice; "
+     "keep it once. Correct this field."),
+    ("population.experience.schooling_bands=[12, 16]", "population.experience: schooling_bands "
+     "begins at 12; the first bound must be 0, so that everybody has a band. Correct this field."),
+    ("population.experience.schooling_bands=[0, 18]", "population.experience: schooling_bands has "
+     "18; its bounds are 0 to 17. Correct this field."),
+    ("population.experience.age_bands=[]", "population.experience: age_bands is empty; give at "
+     "least one. Correct this field."),
+    ("population.experience.age_bands=[30, 25]", "population.experience: age_bands does not "
+     "increase; sort its bounds. Correct this field."),
+    ("population.experience.age_bands=[18, 100]", "population.experience: age_bands has 100; its "
+     "bounds are 0 to 99. Correct this field."),
+    ("population.education.master=[]", "population: education.master is empty; give at least one. "
+     "Correct this field."),
+    ("population.education.master=['22', '25']", "population: education.master has no code 25; "
+     "codes are 01 to 24. Correct this field."),
+    ("population.education.high_school=['16', '1']", "population: education.high_school has no "
+     "code 1; codes are 01 to 24. Correct this field."),
+    ("population.jobs.accountants.occp=['800']", "population: jobs.accountants.occp: '800' is no "
+     "code; codes are text of four digits, '0800'. Correct this field."),
+    ("population.jobs.accountants.psid_occp=['0800', x]", "population: jobs.accountants.psid_occp: "
+     "'x' is no code; codes are text of four digits, '0800'. Correct this field."),
+    ("population.races={'': ['1']}", "population: races: '' is no name; give letters, digits, - "
+     "and _, at most 63, the first a letter or digit. Correct this field."),
+    ("population.races.two words=['9']", "population: races: 'two words' is no name; give letters, "
+     "digits, - and _, at most 63, the first a letter or digit. Correct this field."),
+    ("sources.acs=[]", "sources: acs is empty; give at least one. Correct this field."),
+    ("sources.psid=[]", "sources: psid is empty; give at least one. Correct this field."),
     ('population.races={black: ["99"]}', "population: races.black has no code 99; codes are 1 "
      "to 9. Correct this field."),
     ("population.first_names.cohorts={old: [1990, 1980]}", "population.first_names: cohort old "
@@ -216,6 +254,17 @@ def test_an_entry_of_the_jobs_takes_a_selection_away() -> None:
     cfg = load(DEMO, ["population.select={largest: 20, draw: 5}", "population.select.draw=3"])
     assert (cfg.population.jobs, cfg.population.select.draw) == ({}, 3)
     assert cfg.population.select.largest == 20
+
+
+def test_the_bounds_themselves_are_taken() -> None:
+    cfg = load(DEMO, [
+        "population.experience.learning_rate=1", "population.experience.min_sigma=20",
+        "population.experience.schooling_bands=[0]", "population.experience.age_bands=[0, 99]",
+        "population.vintage=2000", "population.n_per_job=100000000",
+        "population.races.Two-or_more=['9']", "population.jobs.accountants.psid_occp=[]",
+        "population.education.high_school=['01', '16']",
+    ])  # fmt: skip
+    assert (cfg.population.vintage, cfg.population.experience.learning_rate) == (2000, 1)
 
 
 def test_hash_follows_settings_not_order_or_layer() -> None:

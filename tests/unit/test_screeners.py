@@ -175,6 +175,29 @@ def test_a_wrong_parameter_is_named(setting: str, message: str) -> None:
     assert str(raised.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("{kind: embedding, parser: number/1}",
+         "parser: number/1 reads no reply of kind embedding, whose replies are cosines. Its own "
+         "parser is cosine/1; leave the setting out to have it."),
+        ("{kind: planted, also_parsers: [score_0_100/1, cosine/1]}",
+         "also_parsers: cosine/1 reads no reply of kind planted, whose replies are text. Its own "
+         "parser is number/1; leave the setting out to have it."),
+    ],
+)  # fmt: skip
+def test_a_parser_of_other_replies_is_refused(setting: str, message: str) -> None:
+    cfg = load("conf/audits/demo.yml", [f"scoring.models={{m: {setting}}}"])
+    with pytest.raises(ConfigError) as raised:
+        check(cfg)
+    assert str(raised.value) == f"scoring.models.m.{message}"
+
+
+def test_parsers_of_the_same_replies_are_taken() -> None:
+    setting = "{kind: planted, parser: score_0_100/1, also_parsers: [number/1]}"
+    check(load("conf/audits/demo.yml", [f"scoring.models={{m: {setting}}}"]))
+
+
 @pytest.mark.parametrize("name", ["demo", "planted"])
 def test_shipped_audits_can_be_scored(name: str) -> None:
     check(load(f"conf/audits/{name}.yml"))

@@ -25,6 +25,12 @@ class Sources(Settings):
     psid: str | tuple[str, ...]  # packages of several waves are joined by person
     psid_crosswalk: str | None = None  # your own table of variables; null = conf/psid_crosswalk.yml
 
+    @model_validator(mode="after")
+    def _some(self) -> Sources:
+        config_checks.not_empty("acs", self.acs)
+        config_checks.not_empty("psid", self.psid)
+        return self
+
 
 class Job(Settings):
     """One occupation: Census codes (text, zero-padded), of the survey's list or another.
@@ -88,12 +94,14 @@ class Experience(Settings):
     waves: tuple[int, ...]
     psid_races: dict[int, str]  # PSID's first mention of race: RAC1P code; others fit no code
     schooling_years: dict[str, int]  # SCHL code: years of schooling as PSID counts them, 0 to 17
-    schooling_bands: tuple[int, ...]  # lower bounds in years, of the bands the surveys meet on
+    # Lower bounds in years, 0 to 17 and 0 the first, of the bands the surveys meet on.
+    schooling_bands: tuple[int, ...]
     match_survey: bool  # reweight PSID to the covariates of the ACS people (density ratio)
     calibrate: bool  # tilt the ratio until the moments meet
     largest_ratio: float = Field(gt=1, allow_inf_nan=False)  # no density ratio is above this
     moment_tolerance: MomentTolerance
-    age_bands: tuple[int, ...]  # lower bounds of the age bands of sigma
+    # Lower bounds of the age bands of sigma; who is younger than the first is in the first band.
+    age_bands: tuple[int, ...]
     folds: int = Field(ge=2, le=50)  # of PSID families; the ratio's, and of out_of_fold residuals
     residuals: Literal["out_of_fold", "training"]  # what sigma is estimated from
     sigma: Literal["likelihood", "residual_sd"]  # of the truncated normal, or a plain SD
@@ -106,12 +114,15 @@ class Experience(Settings):
     rounds: int = Field(ge=1)  # of boosting
     choose_rounds: bool  # of up to `rounds`, as many as foretell other families best
     max_depth: int = Field(ge=1)
-    learning_rate: Positive
-    min_sigma: Positive
+    learning_rate: float = Field(gt=0, le=1, allow_inf_nan=False)
+    min_sigma: float = Field(gt=0, le=20, allow_inf_nan=False)  # years
 
     @model_validator(mode="after")
     def _bands(self) -> Experience:
-        config_checks.increasing("schooling_bands", self.schooling_bands)
+        config_checks.not_empty("waves", self.waves)
+        config_checks.once("waves", [str(wave) for wave in self.waves])
+        config_checks.bands("schooling_bands", self.schooling_bands, first=0, low=0, high=17)
+        config_checks.bands("age_bands", self.age_bands, first=None, low=0, high=99)
         config_checks.codes("psid_races", self.psid_races.values(), "123456789")
         for code, years in self.schooling_years.items():
             if not 0 <= years <= 17:
@@ -126,9 +137,11 @@ class Population(Settings):
     """Who applies: P1 to P4 of PopResume, section 4.1."""
 
     mode: Literal["balanced", "draws", "surveyed"]
-    n_per_job: int = Field(ge=1)  # balanced and draws; `surveyed` takes every surveyed person
+    # Balanced and draws; `surveyed` takes every surveyed person.
+    n_per_job: int = Field(ge=1, le=100_000_000)
     balance: tuple[Attribute, ...]
-    vintage: int | None  # ACS year, the last one of a 5-year file; null = the only one there
+    # ACS year, the last one of a 5-year file; null = the only one there.
+    vintage: int | None = Field(ge=2000, le=2100)
     period: Literal[1, 3, 5] | None  # years of data the ACS file pools; null = the only one there
     age_min: int = Field(ge=16, le=99)
     age_max: int = Field(ge=16, le=99)
@@ -157,11 +170,17 @@ class Population(Settings):
                 config_checks.not_empty(name, getattr(self, name))
         config_checks.once("balance", self.balance)
         config_checks.codes("esr", self.esr, "123456")
+        config_checks.slugs("races", self.races)
         for race, codes in self.races.items():
             config_checks.not_empty(f"races.{race}", codes)
             config_checks.codes(f"races.{race}", codes, "123456789")
+        for level, codes in self.education.items():
+            config_checks.not_empty(f"education.{level}", codes)
+            config_checks.codes(f"education.{level}", codes, config_checks.SCHL)
         for key, job in self.jobs.items():
             config_checks.not_empty(f"jobs.{key}.occp", job.occp)
+            config_checks.four_digits(f"jobs.{key}.occp", job.occp)
+            config_checks.four_digits(f"jobs.{key}.psid_occp", job.psid_occp or ())
         if self.hispanic == "own_group" and HISPANIC in self.races:
             raise ValueError(
                 "hispanic own_group makes a race of HISP, so races cannot name hispanic; remove it"

@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairscreen.config import Config
+from fairscreen.errors import ConfigError
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.screeners import chat, embedding, embedding_api, planted
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind for kind in (embedding.KIND, planted.KIND, chat.KIND, embedding_api.KIND)
 }
+_COSINE = "cosine/1"
 
 
 def check(cfg: Config, kinds: Mapping[str, Kind] = KINDS) -> None:
     """Every model's parameters and parts; ConfigError or MissingPartError before any work."""
     for name, screener in cfg.scoring.models.items():
-        kinds[screener.kind].check(screener.params, f"scoring.models.{name}.params")
+        kind = kinds[screener.kind]
+        kind.check(screener.params, f"scoring.models.{name}.params")
+        # Replies of embedding models are JSON of a cosine, of all others text: the parsers of one
+        # find no score in any reply of the other.
+        for field, parsers in (("parser", (screener.parser,)),
+                               ("also_parsers", screener.also_parsers)):  # fmt: skip
+            for parser in parsers:
+                if parser and (parser == _COSINE) != (kind.parser == _COSINE):
+                    replies = "cosines" if kind.parser == _COSINE else "text"
+                    raise ConfigError(
+                        f"scoring.models.{name}.{field}",
+                        f"{parser} reads no reply of kind {kind.name}, whose replies are {replies}",
+                        f"Its own parser is {kind.parser}; leave the setting out to have it.",
+                    )
