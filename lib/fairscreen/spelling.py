@@ -8,6 +8,7 @@ have no composed form, the Hawaiian okina (U+02BB), hyphens and letters of any s
 Resume: a name in which capitals and small letters are mixed is left as it is. One in capitals only
 (the Census file's surnames) or in small letters only is written by rule:
     every part between spaces and hyphens begins with a capital       Smith-Jones
+    so does a letter after a period                                   A.J., St.John
     after an apostrophe a capital follows one letter, Dell or Dall    O'Brien, D'Angelo, Prud'homme
     `Mc` is followed by a capital; Mac is too uncertain               McDonald, Macdonald
     particles after the first part of a name stay small               De la Cruz, Martinez de Haro
@@ -23,6 +24,7 @@ from itertools import pairwise
 
 # Control and invisible characters, but for line ends.
 ODD = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\ufeff]")
+_AFTER_PERIOD = re.compile(r"(?<=\.)\w")
 _APOSTROPHES = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u00b4": "'", "\u0149": "'n"}
 )
@@ -70,7 +72,7 @@ def _word(word: str, *, first: bool) -> str:
     shown = [_capital(parts[0])]
     for before, part in pairwise(parts):
         shown.append(_capital(part) if len(before) == 1 or before in _ELISIONS else part)
-    return "'".join(shown)
+    return _AFTER_PERIOD.sub(lambda letter: letter[0].title(), "'".join(shown))
 
 
 def _capital(part: str) -> str:

@@ -84,6 +84,14 @@ def test_a_crosswalk_of_the_users_own_is_checked_first(tmp_path, monkeypatch, ca
     assert capsys.readouterr().err == ("error: --crosswalk: does not apply to ssa. Leave it out.\n")
 
 
+@pytest.mark.parametrize("kind", ["names", "ssa", "surnames", "psid"])
+def test_a_vintage_is_of_acs_files_only(monkeypatch, capsys, kind: str) -> None:
+    monkeypatch.setattr(session, "get_session", lambda: pytest.fail("Spark was started"))
+    assert cli.main(["ingest", kind, "x.csv", "--vintage", "2018"]) == 2
+    message = f"error: --vintage: does not apply to {kind}. Leave it out.\n"
+    assert capsys.readouterr().err == message
+
+
 def test_the_warehouse_is_looked_at_first(tmp_path, capsys) -> None:
     file = tmp_path / "file"
     file.touch()

@@ -119,6 +119,16 @@ def test_a_list_with_and_without_birth_years(tmp_path: Path) -> None:
          "in line 2. Add the two rows up, or remove one."),
         ("name,gender,count,year\nAnn,F,1,1990\nBo,M,1,\n", ", line 3, year: '' is not a year "
          "between 1880 and 2100. Give every row its year, or leave the column out."),
+        ("name,gender,count,year\nAnn,F,1,2101\n", ", line 2, year: '2101' is not a year between "
+         "1880 and 2100. Give every row its year, or leave the column out."),
+        ("name,gender,count\nAnn,F,2147483648\n", ", line 2, count: 2147483648 is above "
+         "2,147,483,647. Correct the count."),
+        ("name,gender,count,NAME\nAnn,F,3,Bo\n", ", name: is the name of two columns, 'name' and "
+         "'NAME'. Rename one."),
+        ('name,gender,count\n"Ann\n",F,3\n', ", line 3, name: 'Ann\\n' holds a line break. Look "
+         "for a quotation mark that is missing."),
+        (f"name,gender,count\nAnn,F,1\n{101 * 'a'},F,3\n", ", line 3, name: has 101 letters; a "
+         "name has 100 at most. Give a name."),
         ("name,gender,count\n", ": holds no rows. Give a file with one row per name."),
     ],
 )  # fmt: skip
@@ -155,6 +165,38 @@ def test_percentages_by_either_name_and_counts_by_race(tmp_path: Path) -> None:
     ]
 
 
+WIDE = "name,count,pct_white,pct_black,pct_asian_pacific,pct_native,pct_two_or_more,pct_hispanic\n"
+
+
+def test_shares_of_one_are_told_by_the_largest_cell(tmp_path: Path) -> None:
+    rows = "Lee,3,0.60,0.31,0.04,0.03,0.02,0.01\nDoe,4,0.5,0.5,0,0,0,0\n"  # Lee rounds to 1.01
+    found = names.read_surnames(csv(tmp_path, WIDE + rows))
+    assert found.shares
+    assert found.rows["pct_white"].to_pylist() == [60.0, 50.0]
+    assert names._surname_notes(found) == [
+        "The file gives shares of 1, not percent: they were taken times 100."
+    ]
+    percent = names.read_surnames(csv(tmp_path, WIDE + "Lee,3,60,31,4,3,2,1\n"))
+    assert (percent.shares, percent.rows["pct_white"].to_pylist()) == (False, [60.0])
+    # A row that does not tell everything may be below.
+    part = names.read_surnames(csv(tmp_path, WIDE + "Lee,3,60,,(S),3,2,1\nDoe,4,50,50,0,0,0,0\n"))
+    assert (part.shares, part.suppressed_cells) == (False, 2)
+
+
+def test_spaces_around_a_number_do_not_matter(tmp_path: Path) -> None:
+    path = csv(tmp_path, "name,gender,count,year\nAnn, F,3 , 1990\nBo,M , 4,1991 \n")
+    assert [(r["births"], r["birth_year"]) for r in first(path)] == [(3, 1990), (4, 1991)]
+    path = csv(tmp_path, "name,count,pct_white\nLee, 3 , 90 \n")
+    assert names.read_surnames(path).rows.to_pylist()[0]["pct_white"] == 90.0
+
+
+def test_a_long_list_may_have_the_sum_of_the_others(tmp_path: Path) -> None:
+    path = csv(tmp_path, "name,count,race\nLee,2147483647,white\nALL OTHER NAMES,5,white\n")
+    found = names.read_surnames(path)
+    assert (found.left_out, found.rarer_bearers) == (1, 5)
+    assert found.rows["bearers"].to_pylist() == [2147483647]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -164,11 +206,27 @@ def test_percentages_by_either_name_and_counts_by_race(tmp_path: Path) -> None:
         ("name,count,pct_white\nLee,3,x\n", ", line 2, pct_white: 'x' is neither a percentage nor "
          "empty. Give percent, 0 to 100."),
         ("name,count,pct_white,pctblack\nLee,3,60,60\n", ", line 2, pctblack: the percentages add "
-         "up to 120.00. They are of one name's bearers: at most 100."),
+         "up to 120.00. They are of one name's bearers: 100 together, or less where one is empty."),
         ("name,count,pct_white\nLee,3,0.6\n", ": the percentages add up to 0.6 at most. Give "
          "percent, 0 to 100, not shares of 1."),
         ("name,count,pct_white\nLEE,3,60\nLee,3,60\n", ", line 3, name: Lee stands already in line "
          "2. Add the two rows up, or remove one."),
+        (f"{WIDE}Lee,3,60,30,4,3,2,1\nDoe,3,60,10,4,3,2,1\n", ", line 3, pct_hispanic: the "
+         "percentages add up to 80.00. They are of one name's bearers: 100 together, or less where "
+         "one is empty."),
+        (f"{WIDE}Lee,3,0.6,0.3,0.04,0.03,0.02,0.01\nDoe,3,0.6,0.6,0,0,0,0\n"
+         "Roe,3,0.6,0.4,0,0,0,0\n", ", line 3, pct_hispanic: the percentages add up to 1.20. They "
+         "are of one name's bearers: 1 together, or less where one is empty."),
+        ("name,race,count,pct_white\nLee,white,3,90\n", ": has both race and pct_white. Leave race "
+         "out and give one row per name with percentages, or leave the percentages out and give "
+         "one row per name and race."),
+        ("name,count,pct_white\nALL OTHER NAMES,3,90\n", ", line 2, name: no surname but ALL OTHER "
+         "NAMES. Give a row for each surname."),
+        ("name,count,race\nAll other names,3,white\n", ", line 2, name: no surname but ALL OTHER "
+         "NAMES. Give a row for each surname."),
+        ("name,count,race\nSmith,999999999,white\nLee,1,white\nSmith,999999999,black\n"
+         "SMITH,999999999,native\n", ", line 5, count: the counts of Smith add up to "
+         "2,999,999,997, above 2,147,483,647. Correct the counts."),
         ("name,race,count\nLee,asian,3\n", ", line 2, race: 'asian' is no race of the surname "
          "table. Use white, black, asian_pacific, native, two_or_more, hispanic."),
         ("name,race,count\nLee,white,3\nLEE,white,3\n", ", line 3, name: Lee, white stands already "

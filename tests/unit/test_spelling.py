@@ -57,6 +57,9 @@ def test_clean(given_name: str, cleaned: str) -> None:
         ("McDonald", "McDonald"),
         ("deShawn", "deShawn"),
         ("de la Cruz", "de la Cruz"),
+        ("A.J.", "A.J."),
+        ("a.j.", "A.J."),
+        ("ST.JOHN", "St.John"),
         ("王", "王"),
         ("NULL", "Null"),
     ],
@@ -65,7 +68,7 @@ def test_printed(name: str, shown: str) -> None:
     assert printed(name) == shown
 
 
-_text = st.text(max_size=20) | st.text("AaBbcM'- ’ÉéİßŁŉ\u0301", max_size=12)
+_text = st.text(max_size=20) | st.text("AaBbcM'-. ’ÉéİßŁŉ\u0301", max_size=12)
 
 
 @given(_text)

@@ -43,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
     options.check_json(args.json)
     if args.crosswalk is not None and args.kind != "psid":
         raise InputError("--crosswalk", f"does not apply to {args.kind}", "Leave it out.")
+    if args.vintage is not None and args.kind != "acs":
+        raise InputError("--vintage", f"does not apply to {args.kind}", "Leave it out.")
     from fairscreen.session import get_session
     from fairscreen.stations import ingest
     from fairscreen.tables import Warehouse, require_folder

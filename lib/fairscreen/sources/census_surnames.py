@@ -54,13 +54,15 @@ class Surnames:
     """`rows` (`SCHEMA`), one per surname, and what is not in them.
 
     left_out: summary rows; suppressed_cells: null percentages; rarer_bearers: people of the
-    summary rows, who bear surnames that are not listed.
+    summary rows, who bear surnames that are not listed; shares: the file gave shares of 1, which
+    the rows have as percent.
     """
 
     rows: pa.Table
     left_out: int
     suppressed_cells: int
     rarer_bearers: int
+    shares: bool = False
 
 
 def read(path: Path) -> Surnames:

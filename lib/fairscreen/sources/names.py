@@ -165,6 +165,8 @@ def ingest_surnames(warehouse: Warehouse, path: Path | str) -> IngestResult:
 
 def _surname_notes(found: Surnames) -> list[str]:
     notes = []
+    if found.shares:
+        notes.append("The file gives shares of 1, not percent: they were taken times 100.")
     if found.left_out:
         noun = "row" if found.left_out == 1 else "rows"
         listed = sum(found.rows["bearers"].to_pylist())

@@ -5,7 +5,8 @@ tells it; without it every birth year has the same names. Nothing is left out of
 privacy, so no births hide in it.
 Surnames: columns name and count and either percentages of the bearers (pct_white, pct_black,
 pct_asian_pacific, pct_native, pct_two_or_more, pct_hispanic, or the Census Bureau's names of them;
-empty or (S) = not told) or, in long form, race, with a row and a count for each name and race.
+empty or (S) = not told; or all of them as shares of 1) or, in long form, race, with a row and a
+count for each name and race.
 Columns are found by name in any order and case; other columns are ignored.
 """
 
@@ -29,10 +30,14 @@ from fairscreen.sources.ssa_lines import YEARS
 
 _GENDERS = {"f": "F", "female": "F", "m": "M", "male": "M"}
 _RACES = {column.removeprefix("pct_"): column for column in PERCENTAGES}
-_MOST_PERCENT = 100.5  # the Bureau's own rows reach 100.02 by rounding
-_WHOLE = re.compile(r"[0-9]{1,9}")
+_ROUNDING = 3.0  # percent: six cells of a row, each rounded to a whole percent
+_LEAST_SHARES = 0.9  # median sum of the rows of a file that gives shares of 1
+_MOST_PEOPLE = 2**31 - 1  # what the tables' whole numbers hold
+_LONGEST_NAME = 100
 _NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]+)?")
 Cells = NDArray[np.object_]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -53,18 +58,28 @@ class _Table:
         found = []
         for at, cell in enumerate(self.cells["name"]):
             name = spelling.clean(cell or "")
-            if problem := spelling.fault(name):
-                raise self.wrong(at, "name", problem if name else "is empty", "Give a name.")
+            if re.search("[\r\n]", cell or ""):
+                problem = f"{cell[:60]!r} holds a line break"
+                raise self.wrong(at, "name", problem, "Look for a quotation mark that is missing.")
+            if len(name) > _LONGEST_NAME:
+                problem = f"has {len(name)} letters; a name has {_LONGEST_NAME} at most"
+                raise self.wrong(at, "name", problem, "Give a name.")
+            if fault := spelling.fault(name):
+                raise self.wrong(at, "name", fault if name else "is empty", "Give a name.")
             found.append(name)
         return found
 
     def counts(self) -> list[int]:
         found = []
         for at, cell in enumerate(self.cells["count"]):
-            if cell is None or not _WHOLE.fullmatch(cell) or int(cell) == 0:
+            digits = (cell or "").strip()
+            if not re.fullmatch("[0-9]+", digits) or not digits.strip("0"):
                 problem = f"{cell or ''!r} is not a whole number above 0"
                 raise self.wrong(at, "count", problem, "Correct the count, or remove the row.")
-            found.append(int(cell))
+            if len(digits.lstrip("0")) > 10 or int(digits) > _MOST_PEOPLE:
+                problem = f"{digits[:60]} is above {_MOST_PEOPLE:,}"
+                raise self.wrong(at, "count", problem, "Correct the count.")
+            found.append(int(digits))
         return found
 
     def once(self, column: str, keys: list[tuple[object, ...]]) -> None:
@@ -80,7 +95,13 @@ class _Table:
 def _read(path: Path, options: Mapping[str, tuple[str, ...]], needed: tuple[str, ...]) -> _Table:
     """The columns that are there; options: our name -> what a file may call it."""
     frame = read_table(path, row="name")
-    there = {str(c).strip().lower(): str(c) for c in frame.columns}
+    there: dict[str, str] = {}
+    for column in frame.columns:
+        known = str(column).strip().lower()
+        if known in there and any(known in theirs for theirs in options.values()):
+            problem = f"is the name of two columns, {there[known]!r} and {str(column)!r}"
+            raise InputError(f"{path}, {known}", problem, "Rename one.")
+        there[known] = str(column)
     titles = {
         ours: there[found]
         for ours, theirs in options.items()
@@ -118,7 +139,10 @@ def first_names(path: Path) -> Iterator[pa.Table]:
         sexes.append(_GENDERS[cell.strip().lower()])
     years: list[int | None] = [None] * len(names)
     for at, cell in enumerate(table.cells.get("birth_year", ())):
-        if not re.fullmatch("[0-9]{4}", cell or "") or not YEARS[0] <= int(cell) <= YEARS[1]:
+        if (
+            not re.fullmatch("[0-9]{4}", (cell or "").strip())
+            or not YEARS[0] <= int(cell) <= YEARS[1]
+        ):
             problem = f"{cell or ''!r} is not a year between {YEARS[0]} and {YEARS[1]}"
             remedy = "Give every row its year, or leave the column out."
             raise table.wrong(at, "birth_year", problem, remedy)
@@ -145,14 +169,21 @@ def surnames(path: Path) -> Surnames:
     """Surnames with percentages by race, from either form.
 
     Raises InputError naming file, line and column: no such column, an empty or impossible name,
-    count, race or percentage, percentages above 100 together or given as shares, a name twice.
+    count, race or percentage, both forms at once, percentages of a row that are not 100 together,
+    more bearers than the table's numbers hold, no name that is one, a name twice.
     """
     options = {"name": ("name", "surname"), "count": ("count", "bearers"), "race": ("race",)}
     options |= {ours: (ours, theirs) for ours, theirs in PERCENTAGES.items()}
     table = _read(path, options, ("name", "count"))
-    if "race" in table.cells:
-        return _long(table)
     given = [column for column in PERCENTAGES if column in table.cells]
+    if "race" in table.cells:
+        if given:
+            raise InputError(
+                table.path, f"has both {table.titles['race']} and {table.titles[given[0]]}",
+                "Leave race out and give one row per name with percentages, or leave the "
+                "percentages out and give one row per name and race.",
+            )  # fmt: skip
+        return _long(table)
     if not given:
         raise InputError(
             table.path, "has neither a column race nor percentages",
@@ -168,23 +199,17 @@ def _wide(table: _Table, given: list[str]) -> Surnames:
     for column in given:
         at_column = list(PERCENTAGES).index(column)
         for at, cell in enumerate(table.cells[column]):
-            if cell is None or cell == SUPPRESSED:
+            text = (cell or "").strip()
+            if text in ("", SUPPRESSED):
                 hidden += 1
                 continue
-            if not _NUMBER.fullmatch(cell) or float(cell) > 100:
+            if not _NUMBER.fullmatch(text) or float(text) > 100:
                 problem = f"{cell!r} is neither a percentage nor empty"
                 raise table.wrong(at, column, problem, "Give percent, 0 to 100.")
-            pct[at, at_column] = float(cell)
-    sums = np.nansum(pct, axis=1)
-    if (sums > _MOST_PERCENT).any():
-        at = int(np.flatnonzero(sums > _MOST_PERCENT)[0])
-        problem = f"the percentages add up to {sums[at]:.2f}"
-        raise table.wrong(at, given[-1], problem, "They are of one name's bearers: at most 100.")
-    if sums.max() <= 1:
-        problem = f"the percentages add up to {sums.max():g} at most"
-        raise InputError(table.path, problem, "Give percent, 0 to 100, not shares of 1.")
+            pct[at, at_column] = float(text)
+    pct, shares = _percent(table, given, pct)
     table.once("name", [(spelling.printed(n),) for n in names])
-    kept = np.array([n.upper() != ALL_OTHER for n in names])
+    kept = _kept(table, names)
     columns = {
         "name": pa.array(names, pa.string()),
         "bearers": pa.array(counts, pa.int32()),
@@ -192,7 +217,38 @@ def _wide(table: _Table, given: list[str]) -> Surnames:
     }
     rows = pa.table(columns, schema=census_surnames.SCHEMA).filter(pa.array(kept))
     rarer = sum(n for n, keep in zip(counts, kept, strict=True) if not keep)
-    return Surnames(rows, int((~kept).sum()), hidden, rarer)
+    return Surnames(rows, int((~kept).sum()), hidden, rarer, shares)
+
+
+def _percent(table: _Table, given: list[str], pct: Floats) -> tuple[Floats, bool]:
+    """Percentages (rows, races), NaN = not told, and whether the file gives shares of 1.
+
+    Shares: no cell above 1, and the rows add up to about 1. The largest cell tells, as one row
+    may be above 1 together by rounding. InputError where a row is above 100, or tells everything
+    and is below, by more than rounding.
+    """
+    sums = np.nansum(pct, axis=1)
+    shares = not (pct > 1).any()
+    if shares and np.median(sums) < _LEAST_SHARES:
+        problem = f"the percentages add up to {sums.max():g} at most"
+        raise InputError(table.path, problem, "Give percent, 0 to 100, not shares of 1.")
+    whole = 1.0 if shares else 100.0
+    off = 100 * (sums / whole - 1)
+    wrong = (off > _ROUNDING) | (~np.isnan(pct).any(axis=1) & (off < -_ROUNDING))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        problem = f"the percentages add up to {sums[at]:.2f}"
+        remedy = f"They are of one name's bearers: {whole:g} together, or less where one is empty."
+        raise table.wrong(at, given[-1], problem, remedy)
+    return pct * (100 / whole), shares
+
+
+def _kept(table: _Table, names: list[str]) -> Flags:
+    """Which of the names are no sum of others; InputError where that leaves nothing."""
+    kept = np.array([n.upper() != ALL_OTHER for n in names])
+    if not kept.any():
+        raise table.wrong(0, "name", f"no surname but {ALL_OTHER}", "Give a row for each surname.")
+    return kept
 
 
 def _long(table: _Table) -> Surnames:
@@ -216,10 +272,17 @@ def _long(table: _Table) -> Surnames:
     where = ([codes[n] for n in shown], [list(_RACES).index(r) for r in races])
     people[where] = counts
     total = people.sum(axis=1)
+    if (total > _MOST_PEOPLE).any():
+        much = int(np.flatnonzero(total > _MOST_PEOPLE)[0])
+        last = max(at for at, text in enumerate(shown) if codes[text] == much)
+        problem = f"the counts of {order[much]} add up to {total[much]:,.0f}, above "
+        raise table.wrong(last, "count", f"{problem}{_MOST_PEOPLE:,}", "Correct the counts.")
+    kept = _kept(table, order)
     pct = 100 * people / total[:, None]
     columns = {
         "name": pa.array(order, pa.string()),
         "bearers": pa.array(total.astype(np.int32)),
         **{c: pa.array(p) for c, p in zip(PERCENTAGES, pct.T, strict=True)},
     }
-    return Surnames(pa.table(columns, schema=census_surnames.SCHEMA), 0, 0, 0)
+    rows = pa.table(columns, schema=census_surnames.SCHEMA).filter(pa.array(kept))
+    return Surnames(rows, int((~kept).sum()), 0, int(total[~kept].sum()))
