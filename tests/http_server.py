@@ -18,6 +18,7 @@ class Server:
     drops           bytes of body after which an answer ends, one for each request; then whole ones.
     status          (code, headers) instead of the file, one for each request; then the file.
     length          Content-Length to claim; None: the true one; 0: none is sent.
+    raw             bytes in place of every answer, status line included.
     asked           (path, Range or None, Authorization or None) of each request.
     """
 
@@ -31,6 +32,7 @@ class Server:
     length: int | None = None
     content_type: str = "application/zip"
     asked: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+    raw: bytes = b""
     hold: threading.Event | None = None  # half of the body waits for it
     port: int = 0
 
@@ -65,6 +67,10 @@ def serving(data: bytes, **how: object) -> Iterator[Server]:
 def _answer(server: Server, request: BaseHTTPRequestHandler) -> None:
     asked = request.headers
     server.asked.append((request.path, asked["Range"], asked["Authorization"]))
+    if server.raw:
+        request.wfile.write(server.raw)
+        request.close_connection = True
+        return
     if server.status:
         code, headers = server.status.pop(0)
         request.send_response(code)

@@ -26,10 +26,10 @@ from fairscreen.sources.transfer import TRIES, Expected
 from http_server import Server, serving
 
 
-def _zip(text: bytes = b"SERIALNO,SPORDER\n") -> bytes:
+def _zip(text: bytes = b"SERIALNO,SPORDER\n", name: str = "psam_p56.csv") -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:
-        file.writestr(zipfile.ZipInfo("psam_p56.csv"), text * 20_000)
+        file.writestr(zipfile.ZipInfo(name), text * 20_000)
     return packed.getvalue()
 
 
@@ -37,6 +37,7 @@ DATA = _zip()
 SIZE = len(DATA)
 SHA = hashlib.sha256(DATA).hexdigest()
 EXPECTED = Expected(SHA, "given by the test")
+NAMES = _zip(b"Mary,F,7065\n", "yob1880.txt")
 
 
 @pytest.fixture(autouse=True)
@@ -339,6 +340,32 @@ def test_a_damaged_member_is_found_and_set_aside(fetching: Fetching) -> None:
     assert fetching.names() == {"x.zip.rejected"}
 
 
+@pytest.mark.parametrize("raw", [
+    b"\x00\x01\x1b[31mgarbage" + b"x" * 500 + b"\r\n\r\n",
+    b"HTTP/1.1 503 \x1b[31mRed\x07\r\nContent-Length: 0\r\n\r\n",
+    b"HTTP/1.1 403 \x1b]0;title\x07\r\nContent-Length: 0\r\n\r\n",
+], ids=["status line", "passing", "final"])  # fmt: skip
+def test_what_a_server_writes_is_not_obeyed(raw: bytes, fetching: Fetching) -> None:
+    with serving(DATA, raw=raw) as server, pytest.raises(InputError) as caught:
+        fetching(server)
+    told = [str(caught.value), *fetching.said]
+    assert all(text.isprintable() and len(text) < 350 for text in told), told
+    if raw.startswith(b"\x00"):
+        words = r"does not begin as HTTP does: \x00\x01\x1b[31mgarbagexxx"
+        assert all(words in text and "..." in text for text in told)
+
+
+def test_a_part_that_nobody_asked_for_is_called_that(fetching: Fetching) -> None:
+    raw = b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/99\r\n\r\nPK\x03\x04"
+    with serving(DATA, raw=raw) as server, pytest.raises(InputError) as caught:
+        fetching(server)
+    assert str(caught.value) == (
+        f"{server.url}/x.zip: answers with a part of the file (206), though the whole was asked "
+        f"for. {http_get.BROWSER}"
+    )
+    assert fetching.waits == []
+
+
 def test_two_at_once_download_once(fetching: Fetching) -> None:
     done: list[Fetched] = []
     with serving(DATA, hold=threading.Event()) as server:
@@ -478,6 +505,7 @@ def test_the_command_names_what_comes_next(tmp_path: Path, capsys) -> None:
         code, out, _ = _run(
             [*argv, "--from", server.url, "--out", str(tmp_path), "--json", "-"], capsys
         )
+        server.data = NAMES
         _, text, _ = _run(["names", "--from", f"{server.url}/n/", "--out", str(tmp_path)], capsys)
     assert code == 0
     assert [asked[0] for asked in server.asked] == [
@@ -493,15 +521,54 @@ def test_the_command_names_what_comes_next(tmp_path: Path, capsys) -> None:
     ]
     names = tmp_path / "ssa_national_names.zip"
     assert text.splitlines() == [
-        f"{names}: {SIZE:,} bytes, SHA-256 {SHA}; no SHA-256 is known to compare with, "
-        "the zip's own checks hold",
+        f"{names}: {len(NAMES):,} bytes, SHA-256 {hashlib.sha256(NAMES).hexdigest()}; no SHA-256 "
+        "is known to compare with, the zip's own checks hold",
         f"next: fairscreen ingest ssa {names}",
     ]
 
 
+_ACS = ["acs", "--state", "wy", "--year"]
+_OF_2018 = _zip(b"serialno,SPORDER\n2018HU0000001,01\n")
+
+
+@pytest.mark.parametrize(("argv", "data", "words"), [
+    ([*_ACS, "2019"], _OF_2018, "psam_p56.csv: holds people of 2018, not of 2019 as asked for"),
+    ([*_ACS, "2023", "--period", "5"], _OF_2018, "holds people of 2018, not of 2019 to 2023"),
+    ([*_ACS, "2015"], _zip(name="ss16pwy.csv"), "holds people of 2016, not of 2015 as asked for"),
+    ([*_ACS, "2019"], NAMES, "holds no person file (psam_p*.csv); its first file is 'yob1880.txt'"),
+    ([*_ACS, "2019"], _zip(name="psam_h56.csv"), "holds no person file"),
+    ([*_ACS, "2019"], _zip(b"a,b\n"), "psam_p56.csv, line 1: column SERIALNO is missing"),
+    (["names"], DATA, "is a zip, but holds no first names (yobYYYY.txt)"),
+])  # fmt: skip
+def test_a_sound_zip_of_something_else_gets_no_name(argv, data, words, tmp_path, capsys) -> None:
+    with serving(data) as server:
+        code, _, err = _run([*argv, "--from", server.url, "--out", str(tmp_path)], capsys)
+    assert code == 2
+    line = err.strip().splitlines()[-1]
+    assert words in line
+    assert line.startswith(f"error: {server.url}/")
+    assert line.endswith("Check the address; with --from, that of the folder.")
+    assert [f.suffix for f in tmp_path.iterdir() if f.suffix != ".lock"] == [".rejected"]
+
+
+@pytest.mark.parametrize(("argv", "data"), [
+    ([*_ACS, "2018"], _OF_2018),
+    ([*_ACS, "2022", "--period", "5"], _OF_2018),
+    ([*_ACS, "2016"], _zip(name="ss16pwy.csv")),
+    (["names"], NAMES),
+    (["surnames"], _zip(name="Names_2010Census.csv")),
+])  # fmt: skip
+def test_what_was_asked_for_gets_its_name(argv, data, tmp_path, capsys) -> None:
+    argv = [*argv, "--out", str(tmp_path), "--sha256", hashlib.sha256(data).hexdigest()]
+    with serving(data) as server:
+        code, _, err = _run([*argv, "--from", server.url], capsys)
+    assert code == 0, err
+    assert len(list(tmp_path.glob("*.zip"))) == 1
+
+
 def test_ctrl_c_keeps_the_part(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(partial.os, "write", _write_until(50_000, KeyboardInterrupt()))
-    with serving(DATA) as server:
+    with serving(NAMES) as server:
         argv = ["names", "--from", server.url, "--out", str(tmp_path)]
         assert _run(argv, capsys)[0] == 4
         assert (tmp_path / "ssa_national_names.zip.part").stat().st_size == 50_000
@@ -522,6 +589,7 @@ def test_ctrl_c_keeps_the_part(tmp_path: Path, monkeypatch, capsys) -> None:
     (["names", "--from", "https://u:pw@example..org"], "address: cannot be read"),
     (["names", "--from", "https://u:pw@example.org/?a"], "https://example.org/: holds ?, #"),
     (["names", "--out", "/dev/null/x"], "--out /dev/null/x: not a directory"),
+    (["psid"], "choose SAS, Stata or SPSS statements"),
     (["psid"], "forbids passing them on. Register at https://psidonline.isr.umich.edu"),
     (["nsfg"], "invalid choice: 'nsfg'"),
 ])  # fmt: skip

@@ -61,18 +61,25 @@ def psid(args: argparse.Namespace) -> int:
         "fetch psid",
         "the PSID gives its files only to registered users and forbids passing them on",
         "Register at https://psidonline.isr.umich.edu, put the variables of "
-        "conf/psid_crosswalk.yml into the Data Center's cart, choose SAS statements, and run "
-        "`fairscreen ingest psid J123456.zip` on what you get.",
+        "conf/psid_crosswalk.yml into the Data Center's cart, choose SAS, Stata or SPSS "
+        "statements, and run `fairscreen ingest psid J123456.zip` on what you get.",
     )
 
 
 def run(args: argparse.Namespace) -> int:
     options.check_json(args.json)
-    from fairscreen.sources import download
+    from fairscreen.sources import contents, download
 
     items = _items(args)
     folder = Path(args.out).expanduser()
-    done = [download.fetch(i.url, folder / i.file, i.expected) for i in items]
+
+    def check(path: Path) -> None:
+        if args.kind == "acs":
+            contents.acs(path, args.year, args.period)
+        else:
+            contents.single(path, args.kind)
+
+    done = [download.fetch(i.url, folder / i.file, i.expected, check=check) for i in items]
     following = _next(args, [str(f.file) for f in done])
     payload = {
         "kind": args.kind,

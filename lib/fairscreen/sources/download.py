@@ -49,14 +49,16 @@ class Fetched:
 
 def fetch(
     url: str, target: Path, expected: Expected | None = None, *,
+    check: Callable[[Path], None] | None = None,
     say: Say = progress.say, sleep: Callable[[float], None] = time.sleep,
 ) -> Fetched:  # fmt: skip
     """Have the zip at `url` as `target`; its folder is made. A second caller waits for the first.
 
+    `check` raises InputError where the sound zip holds something other than what was asked for.
     Raises InputError: an address or folder that cannot be used, a server that refuses or goes on
-    dropping the connection, no room, an answer that is no zip, a wrong SHA-256, a damaged zip. The
-    part is kept for the next run, but for the last three: those bytes are moved aside as
-    `NAME.rejected`, or never written.
+    dropping the connection, no room, an answer that is no zip, a wrong SHA-256, a damaged zip, one
+    that `check` refuses. The part is kept for the next run, but for the last four: those bytes are
+    moved aside as `NAME.rejected`, or never written.
     """
     http_get.check(url)
     _make(target.parent)
@@ -68,7 +70,7 @@ def fetch(
         resumed_at = part.size if part.complete else part.resumable
         transfer(url, target.name, part, expected, say, sleep)
         say(f"{target.name}: {part.size:,} bytes are here, checking them")
-        return _accept(url, target, part, expected, resumed_at)
+        return _accept(url, target, part, expected, resumed_at, check)
 
 
 @contextmanager
@@ -144,8 +146,9 @@ def _note_of(target: Path) -> Path:
 
 
 def _accept(
-    url: str, target: Path, part: Partial, expected: Expected | None, resumed_at: int
-) -> Fetched:
+    url: str, target: Path, part: Partial, expected: Expected | None, resumed_at: int,
+    check: Callable[[Path], None] | None,
+) -> Fetched:  # fmt: skip
     """Check the finished part, note its digest, and give it its name."""
     size, sha256 = part.size, archive.file_sha256(part.path, _AGAIN)
     if expected is not None and sha256 != expected.sha256:
@@ -155,13 +158,16 @@ def _accept(
             f"has SHA-256 {sha256}, not {expected.sha256} ({expected.origin})",
             f"The bytes are in {aside}. {CORRECTED}",
         )
-    if expected is None:
-        try:
+    try:
+        if expected is None:
             _test(part.path)
-        except InputError as error:
-            aside = _set_aside(target, part)
-            where = error.where.replace(str(part.path), http_get.public(url))
-            raise InputError(where, error.problem, f"The bytes are in {aside}. {_AGAIN}") from None
+        if check is not None:
+            check(part.path)
+    except InputError as error:
+        aside = _set_aside(target, part)
+        where = error.where.replace(str(part.path), http_get.public(url))
+        remedy = f"The bytes are in {aside}. {error.remedy}"
+        raise InputError(where, error.problem, remedy) from None
     _note(target, sha256, part)
     part.move(target)
     checked = expected.origin if expected else None

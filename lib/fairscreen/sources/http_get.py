@@ -23,6 +23,7 @@ from fairscreen.errors import InputError
 
 TIMEOUT = 60.0  # seconds without a byte
 LONGEST_WAIT = 60.0  # seconds that a server's Retry-After is followed
+LONGEST_TEXT = 100  # characters of a server's text that a message quotes
 BROWSER = (
     "Open the address in a browser, save the file and go on with that one, "
     "or fetch from another server with --from."
@@ -140,4 +141,12 @@ def _failed(address: str, error: Exception) -> Exception:
     if isinstance(reason, http.client.IncompleteRead):
         return DroppedError("the connection ended early")
     text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-    return DroppedError(text.rstrip(".")[:200])
+    if isinstance(reason, http.client.BadStatusLine):
+        text = f"the server's answer does not begin as HTTP does: {text}"
+    return DroppedError(printable(text.rstrip(".")))
+
+
+def printable(text: str) -> str:
+    """Text of a server as it may be printed: nothing that a terminal obeys, and not much of it."""
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return safe if len(safe) <= LONGEST_TEXT else f"{safe[:LONGEST_TEXT]}..."

@@ -66,6 +66,9 @@ def _try(url: str, name: str, part: Partial, expected: Expected | None, say: Say
     start, told = part.resumable, part.described
     validator = told.validator if told else None
     with http_get.get(url, start=start, validator=validator) as response:
+        if response.status == 206 and not start:
+            problem = "answers with a part of the file (206), though the whole was asked for"
+            raise InputError(http_get.public(url), problem, http_get.BROWSER)
         if response.status == 206:
             if told is None or not _same(response, start, told):
                 raise DroppedError("the file changed at the server", restart=True)
