@@ -27,7 +27,8 @@ from model_server import FINAL, HARMLESS, HEALS, ModelServer, serving
 
 STAMP = {"model": "m", "model_version": "1", "wave_id": "w"}
 KEY = "k-0123456789abcdef"
-FAST: dict[str, Any] = {"timeout": 0.4, "max_attempts": 4, "max_seconds": 3000.0}
+# A timeout that no busy machine reaches: tests of hangs set their own.
+FAST: dict[str, Any] = {"timeout": 60.0, "max_attempts": 4, "max_seconds": 3000.0}
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +87,7 @@ def test_embeddings_end_to_end() -> None:
 def test_what_heals_is_asked_again(fault: str) -> None:
     """The first two attempts of each call go wrong, the third is answered."""
     with serving(script={"*": [fault, fault]}) as server:
-        replies = ask(client(server, timeout=0.15 if fault == "hang" else 5.0), 5)
+        replies = ask(client(server, timeout=3.0 if fault == "hang" else 60.0), 5)
         assert {(r.transport, r.attempts, r.error) for r in replies.values()} == {
             ("answered", 3, None)
         }
@@ -113,7 +114,7 @@ def test_a_fault_mix_loses_nothing_and_asks_no_more_than_it_must(tmp_path: Path)
     mix |= dict.fromkeys(HARMLESS, 0.05) | {"refusal": 0.05, "422": 0.03}
     with serving(faults=mix) as server:
         journal = ShardJournal(tmp_path, "w", 0)
-        screener = client(server, concurrency=32, timeout=5.0)
+        screener = client(server, concurrency=32)
         counters = ask_shard(calls(400), screener, journal, segment_size=50, stamp=STAMP)
         kept = [r for _, r in records(WaveJournal(tmp_path, "w").segments())]
         assert (counters.planned, counters.asked, counters.stopped) == (400, 400, False)
