@@ -49,3 +49,19 @@ def small_warehouse(spark, tmp_path_factory):
     filled = Warehouse(spark, str(tmp_path_factory.mktemp("small") / "warehouse"))
     small_audit.fill(filled)
     return filled
+
+
+@pytest.fixture
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Downloads from a server on loopback, whatever the environment says of proxies."""
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+
+
+@pytest.fixture
+def fetching(tmp_path: Path):
+    """A download into a folder of this test's own."""
+    from fetch_files import Fetching
+
+    return Fetching(tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -15,17 +14,7 @@ from fairscreen.sources.transfer import TRIES, Expected
 from fetch_files import DATA, EXPECTED, SHA, SIZE, Fetching, ranges, write_until, zipped
 from http_server import serving
 
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
-
-
-@pytest.fixture
-def fetching(tmp_path: Path) -> Fetching:
-    return Fetching(tmp_path)
+pytestmark = pytest.mark.usefixtures("no_proxy")
 
 
 def test_a_file_gets_its_name_and_its_digest(fetching: Fetching) -> None:

@@ -6,7 +6,6 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,17 +17,7 @@ from fairscreen.sources.download import Fetched, fetch
 from fetch_files import DATA, EXPECTED, SIZE, Fetching
 from http_server import Server, serving
 
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
-
-
-@pytest.fixture
-def fetching(tmp_path: Path) -> Fetching:
-    return Fetching(tmp_path)
+pytestmark = pytest.mark.usefixtures("no_proxy")
 
 
 @pytest.mark.parametrize("raw", [
