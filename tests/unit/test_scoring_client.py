@@ -11,6 +11,7 @@ import threading
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,22 @@ def test_embeddings_end_to_end() -> None:
         assert found.score is not None
         assert (reply.attempts, reply.tokens_out) == (3, 0)
     assert len({reply.reply for reply in replies.values()}) == 4
+
+
+def test_a_reply_has_the_time_when_it_was_there_not_when_it_was_written(tmp_path: Path) -> None:
+    """Six calls one after the other, all in one segment; the first two are turned away."""
+    arrived: list[datetime] = []
+    with serving(on_attempt=lambda key, attempt: arrived.append(datetime.now(UTC))) as server:
+        server.fault = lambda key, attempt: "422" if len(arrived) <= 2 else "ok"  # type: ignore[method-assign]
+        screener = client(server, concurrency=1)
+        ask_shard(calls(6), screener, ShardJournal(tmp_path, "w", 0), segment_size=6, stamp=STAMP)
+    (segment,) = WaveJournal(tmp_path, "w").segments()
+    kept = [r for _, r in records([segment])]
+    assert [r["transport"] for r in kept] == ["failed"] * 2 + ["answered"] * 4
+    at = [datetime.fromisoformat(r["asked_at"]) for r in kept]
+    for i, (asked, there) in enumerate(zip(arrived, at, strict=True)):
+        assert asked <= there
+        assert i == 5 or there <= arrived[i + 1]
 
 
 @pytest.mark.parametrize("fault", HEALS)

@@ -114,11 +114,11 @@ def _ask_stream(
 
 
 def _record(key: str, reply: Reply, stamp: Mapping[str, str]) -> Record:
-    now = datetime.now(UTC).isoformat()
+    at = reply.asked_at or datetime.now(UTC).isoformat()
     version = reply.model_version or stamp["model_version"]
     # A flat record: asdict would copy every value deeply, a tenth of what a call costs.
     fields = {"call_key": key, **vars(reply), **stamp, "model_version": version}
-    return {**fields, "asked_at": now}
+    return {**fields, "asked_at": at}
 
 
 @dataclass(frozen=True)

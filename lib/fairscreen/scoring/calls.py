@@ -37,6 +37,7 @@ class Reply:
     expected_score  mean score under the probabilities of the answer's tokens, in the prompt's units
     model_version   as reported with this reply; None = the kind's `version`
     provider_id     the provider's id of the request
+    asked_at        when the reply was there, ISO 8601 in UTC; None = when it is written
     """
 
     transport: Transport
@@ -52,6 +53,7 @@ class Reply:
     expected_score: float | None = None
     model_version: str | None = None
     provider_id: str | None = None
+    asked_at: str | None = None
 
 
 class Screener(Protocol):

@@ -16,6 +16,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import NoReturn
 
 from fairscreen.errors import InputError, StoppedError
@@ -235,6 +236,8 @@ class _Run:
             expected_score=answer.expected_score,
             model_version=answer.model_version,
             provider_id=answer.provider_id,
+            # Now, not when its segment is written: failures may be held back for long.
+            asked_at=datetime.now(UTC).isoformat(),
         )
         if not known:
             self.last_failure = answer
