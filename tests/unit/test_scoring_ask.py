@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,18 +19,18 @@ STAMP = {"model": "m", "model_version": "1", "wave_id": "w"}
 
 
 class Recorder:
-    """Answers each call with its key, last one first; may raise, or stop the wave, at a key."""
+    """Answers each call with its key, last one first; raises, or does something, at a key."""
 
-    def __init__(self, raise_at: str = "", stop_at: str = "", wave: WaveJournal | None = None):
+    def __init__(self, raise_at: str = "", at: str = "", do: Callable[[], None] = lambda: None):
         self.asked: list[str] = []
-        self.raise_at, self.stop_at, self.wave = raise_at, stop_at, wave
+        self.raise_at, self.at, self.do = raise_at, at, do
 
     def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
         for call in reversed(calls):
             if call.call_key == self.raise_at:
                 raise RuntimeError("killed")
-            if call.call_key == self.stop_at and self.wave:
-                self.wave.stop()
+            if call.call_key == self.at:
+                self.do()
             self.asked.append(call.call_key)
             yield call.call_key, Reply("answered", call.call_key)
 
@@ -57,11 +57,20 @@ def test_what_is_in_the_journal_is_not_asked(tmp_path: Path) -> None:
     assert len(shard(tmp_path).done()) == 10
 
 
-def test_a_stop_file_ends_the_shard_after_its_group(tmp_path: Path) -> None:
-    screener = Recorder(stop_at="k2", wave=WaveJournal(tmp_path, "w"))
+@pytest.mark.parametrize("end", [False, True])
+def test_a_stop_or_end_file_ends_the_shard_after_its_group(tmp_path: Path, end: bool) -> None:
+    wave = WaveJournal(tmp_path, "w")
+    screener = Recorder(at="k2", do=wave.end if end else wave.stop)
     found = ask_shard(calls(10), screener, shard(tmp_path), segment_size=4, stamp=STAMP)
-    assert (found.planned, found.asked, found.stopped) == (10, 4, True)
+    assert (found.planned, found.asked, found.left) == (10, 4, 6)
+    assert (found.stopped, found.ended) == (not end, end)
     assert shard(tmp_path).done() == {"k0", "k1", "k2", "k3"}
+
+
+def test_an_end_that_comes_after_the_last_call_left_nothing(tmp_path: Path) -> None:
+    screener = Recorder(at="k2", do=WaveJournal(tmp_path, "w").end)
+    found = ask_shard(calls(4), screener, shard(tmp_path), segment_size=4, stamp=STAMP)
+    assert (found.asked, found.left, found.ended) == (4, 0, False)
 
 
 def test_a_reply_may_bring_its_own_model_version(tmp_path: Path) -> None:
@@ -110,7 +119,7 @@ def test_a_worker_returns_counters_and_no_reply(tmp_path: Path) -> None:
     batches = [batch(("a", 1, "x"), ("b", 1, "y")), batch(("c", 1, "z"))]
     (out,) = _worker(asking(tmp_path, screener))(iter(batches))
     assert out.to_pylist() == [
-        {"shard": 1, "planned": 3, "asked": 3, "skipped": 0, "stopped": False}
+        {"shard": 1, "planned": 3, "asked": 3, "skipped": 0, "stopped": False, "ended": False}
     ]
     assert ShardJournal(tmp_path, "w", 1).done() == {"a", "b", "c"}
 

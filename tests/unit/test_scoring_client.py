@@ -19,7 +19,7 @@ import pytest
 
 from fairscreen.errors import InputError, StoppedError
 from fairscreen.scoring.ask import ask_shard
-from fairscreen.scoring.calls import Call, Reply
+from fairscreen.scoring.calls import Call, Reply, State, Unwatched
 from fairscreen.scoring.client import Client
 from fairscreen.scoring.journal import ShardJournal, WaveJournal, records
 from fairscreen.scoring.parse import parse
@@ -256,6 +256,34 @@ def test_stop_finishes_what_is_on_the_wire_and_asks_nothing_else(tmp_path: Path)
     assert wave.reason() is None
 
 
+class Over:
+    """A watch whose time is up when the test says so."""
+
+    over = False
+
+    def state(self) -> State:
+        return "finish" if self.over else "go"
+
+
+def test_the_end_of_a_wave_brings_what_was_sent_to_its_last_word() -> None:
+    """Every call is turned away twice. Time is up when 20 were sent: they are answered, and no
+    more than could be on the wire before the watch was looked at."""
+    watch, ticks = Over(), itertools.count()
+    with serving(script={"*": ["429", "429_seconds"]}) as server:
+
+        def end(key: str, attempt: int) -> None:
+            watch.over = watch.over or len(server.counts) == 20
+
+        server.on_attempt = end
+        setup = client(server, concurrency=8, max_seconds=86_400.0).setup
+        screener = Client(setup, clock=lambda: float(next(ticks)), sleep=nap)
+        groups = list(screener.stream(calls(500), segment_size=10, watch=watch))
+        asked = Counter(server.counts)
+    assert set(asked.values()) == {3}
+    assert sum(len(group) for group in groups) == len(asked)
+    assert 20 <= len(asked) <= 20 + 8
+
+
 @pytest.mark.parametrize(("concurrency", "segment_size"), [(1, 1), (4, 50), (32, 3), (7, 1000)])
 def test_any_sizes_go_through(concurrency: int, segment_size: int, tmp_path: Path) -> None:
     with serving() as server:
@@ -279,7 +307,7 @@ def test_calls_are_drawn_as_slots_get_free() -> None:
 
     with serving() as server:
         screener = client(server, concurrency=8, breaker=3)
-        groups = screener.stream(source(), segment_size=20, stopped=lambda: False)
+        groups = screener.stream(source(), segment_size=20, watch=Unwatched())
         for group in groups:
             assert len(group) <= 20 + 8
             confirmed += len(group)
@@ -291,7 +319,7 @@ def test_memory_does_not_grow_with_the_calls() -> None:
     def peak(count: int) -> int:
         with serving() as server:
             screener = client(server, concurrency=16)
-            groups = screener.stream(calls(count), segment_size=20, stopped=lambda: False)
+            groups = screener.stream(calls(count), segment_size=20, watch=Unwatched())
             server.counts.clear()
             tracemalloc.start()
             seen = 0

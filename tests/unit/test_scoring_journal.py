@@ -90,13 +90,15 @@ def test_the_meter_looks_again_at_a_segment_that_was_being_written(tmp_path: Pat
     assert meter.done() == 2
 
 
-def test_stop_and_delete(tmp_path: Path) -> None:
+def test_end_stop_and_delete(tmp_path: Path) -> None:
     wave, shard = WaveJournal(tmp_path, "w"), ShardJournal(tmp_path, "w", 0)
-    assert not shard.stopped()
-    wave.stop()
-    assert shard.stopped()
+    assert shard.state() == "go"
+    wave.end()
+    assert shard.state() == "finish"
+    wave.stop()  # a person's wish is more urgent
+    assert shard.state() == "stop"
     wave.delete()
-    assert not shard.stopped()
+    assert shard.state() == "go"
     wave.delete()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,32 +17,46 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from fairscreen.errors import FairscreenError, InputError, StoppedError
-from fairscreen.scoring.calls import Call, Reply, Screener, Streaming
+from fairscreen.scoring.calls import Call, Reply, Screener, State, Streaming
 from fairscreen.scoring.journal import Record, ShardJournal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-COUNTERS = "shard INT, planned BIGINT, asked BIGINT, skipped BIGINT, stopped BOOLEAN"
-_COUNTERS = pa.schema(
-    [
-        ("shard", pa.int32()),
-        ("planned", pa.int64()),
-        ("asked", pa.int64()),
-        ("skipped", pa.int64()),
-        ("stopped", pa.bool_()),
-    ]
-)
-
 
 @dataclass
 class Counters:
-    """What one attempt at a shard did: `asked` were sent, `skipped` were in the journal."""
+    """What one attempt at a shard did. Every field is an int or a bool: see `COUNTERS`.
+
+    asked    were answered now; `skipped` were in the journal
+    stopped  calls are left because the wave was stopped
+    ended    calls are left because the wave's time was up
+    """
 
     planned: int = 0
     asked: int = 0
     skipped: int = 0
     stopped: bool = False
+    ended: bool = False
+
+    @property
+    def left(self) -> int:
+        return self.planned - self.asked - self.skipped
+
+    def note(self, state: State) -> None:
+        """Say why calls are left, if any are."""
+        self.stopped = self.left > 0 and state == "stop"
+        self.ended = self.left > 0 and state == "finish"
+
+
+_FLAGS = {f.name: isinstance(f.default, bool) for f in fields(Counters)}
+COUNTERS = ", ".join(
+    ["shard INT", *(f"{n} {'BOOLEAN' if flag else 'BIGINT'}" for n, flag in _FLAGS.items())]
+)
+_COUNTERS = pa.schema(
+    [("shard", pa.int32())]
+    + [(n, pa.bool_() if flag else pa.int64()) for n, flag in _FLAGS.items()]
+)
 
 
 def ask_shard(
@@ -56,22 +70,23 @@ def ask_shard(
     """Ask the calls of one shard that its journal lacks, `segment_size` at a time.
 
     Every reply is written with `stamp` (model, wave_id, and model_version where the reply brings
-    none). Where the screener raises, what it answered before is written first. A `stop` file in
-    the wave's folder ends the shard between two groups. A streaming screener that gives up (a bad
-    key, a dead service) stops the whole wave: the reason goes into the stop file, and the driver
-    raises it once everything is committed.
+    none). Where the screener raises, what it answered before is written first. A file `stop` or
+    `end` in the wave's folder ends the shard, between two groups. A streaming screener that gives
+    up (a bad key, a dead service) stops the whole wave: the reason goes into the stop file, and the
+    driver raises it once everything is committed.
     """
     if isinstance(screener, Streaming):
         return _ask_stream(calls, screener, segments, segment_size, stamp)
     counters = Counters()
     done = segments.done()
     stream = iter(calls)
+    state: State = "go"
     while group := list(islice(stream, segment_size)):
         counters.planned += len(group)
         pending = [call for call in group if call.call_key not in done]
         counters.skipped += len(group) - len(pending)
-        if counters.stopped or segments.stopped():
-            counters.stopped = True
+        state = state if state != "go" else segments.state()
+        if state != "go":
             continue
         answered: list[Record] = []
         try:
@@ -80,6 +95,7 @@ def ask_shard(
         finally:
             segments.write(answered)
             counters.asked += len(answered)
+    counters.note(state)
     return counters
 
 
@@ -101,15 +117,13 @@ def _ask_stream(
                 counters.skipped += 1
 
     try:
-        for group in screener.stream(
-            pending(), segment_size=segment_size, stopped=segments.stopped
-        ):
+        for group in screener.stream(pending(), segment_size=segment_size, watch=segments):
             segments.write([_record(key, reply, stamp) for key, reply in group])
             counters.asked += len(group)
     except (InputError, StoppedError) as why:
         segments.stop(why)
     counters.planned += sum(1 for _ in source)
-    counters.stopped = counters.asked + counters.skipped < counters.planned and segments.stopped()
+    counters.note(segments.state())
     return counters
 
 
@@ -186,9 +200,7 @@ def ask_wave(
         rows = (row.asDict() for row in ordered)
         return [asking.shard(n, group) for n, group in groupby(rows, key=lambda r: int(r["shard"]))]
     counted = planned.repartitionById(shards, "shard").mapInArrow(_worker(asking), COUNTERS)
-    return [
-        Counters(r["planned"], r["asked"], r["skipped"], r["stopped"]) for r in counted.collect()
-    ]
+    return [Counters(**{name: r[name] for name in _FLAGS}) for r in counted.collect()]
 
 
 def _worker(

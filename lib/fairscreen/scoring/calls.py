@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 Params = Mapping[str, Any]
 Transport = Literal["answered", "refused", "failed"]
+State = Literal["go", "finish", "stop"]
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,34 @@ class Screener(Protocol):
         ...
 
 
+class Watch(Protocol):
+    """Says, whenever it is looked at, whether a shard goes on."""
+
+    def state(self) -> State:
+        """go; finish: time is up, start no further call, but bring those that were sent to their
+        last word; stop: what waits for its turn is not sent, only what is on the wire is awaited.
+        """
+        ...
+
+
+class Unwatched:
+    """A watch that never ends anything."""
+
+    def state(self) -> State:
+        return "go"
+
+
 @runtime_checkable
 class Streaming(Protocol):
     """A screener that keeps many calls under way over the whole shard, not group by group."""
 
     def stream(
-        self, calls: Iterator[Call], *, segment_size: int, stopped: Callable[[], bool]
+        self, calls: Iterator[Call], *, segment_size: int, watch: Watch
     ) -> Iterator[list[tuple[str, Reply]]]:
         """Replies in groups, about `segment_size` each. A group is durable once the next one is
         asked for: until then its calls hold their slots. Calls are drawn one by one, as slots get
-        free. Once `stopped`, no further call is sent. Raises InputError or StoppedError, after the
-        last group, where it makes no sense to go on."""
+        free. `watch` says when to end before the calls do. Raises InputError or StoppedError, after
+        the last group, where it makes no sense to go on."""
         ...
 
 

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from typing import NoReturn
 
 from fairscreen.errors import InputError, StoppedError
-from fairscreen.scoring.calls import Call, Reply
+from fairscreen.scoring.calls import Call, Reply, Unwatched, Watch
 from fairscreen.scoring.limits import (
     CANARIES,
     Breaker,
@@ -35,7 +35,7 @@ from fairscreen.scoring.providers.base import Answer, HttpRequest
 from fairscreen.scoring.wire import Setup, Wire
 
 _FLUSH_SECONDS = 2.0
-_POLL_SECONDS = 0.5  # how often the stop file is looked for
+_POLL_SECONDS = 0.5  # how often the watch is looked at
 
 Group = list[tuple[str, Reply]]
 
@@ -52,11 +52,9 @@ class Client:
     ) -> None:
         self.setup, self.clock, self.sleep = setup, clock, sleep
 
-    def stream(
-        self, calls: Iterator[Call], *, segment_size: int, stopped: Callable[[], bool]
-    ) -> Iterator[Group]:
+    def stream(self, calls: Iterator[Call], *, segment_size: int, watch: Watch) -> Iterator[Group]:
         with asyncio.Runner() as runner:
-            run = _Run(self, calls, segment_size, stopped)
+            run = _Run(self, calls, segment_size, watch)
             try:
                 while group := runner.run(run.group()):
                     yield group
@@ -66,7 +64,7 @@ class Client:
     def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
         """The same for a few calls at hand."""
         size = max(1, len(calls))
-        for group in self.stream(iter(calls), segment_size=size, stopped=lambda: False):
+        for group in self.stream(iter(calls), segment_size=size, watch=Unwatched()):
             yield from group
 
 
@@ -78,11 +76,11 @@ class _Run:
         client: Client,
         calls: Iterator[Call],
         segment_size: int,
-        stopped: Callable[[], bool],
+        watch: Watch,
     ) -> None:
         self.setup, self.clock, self.sleep = client.setup, client.clock, client.sleep
         t = self.setup.transport
-        self.calls, self.segment_size, self.stop_asked = calls, segment_size, stopped
+        self.calls, self.segment_size, self.watch = calls, segment_size, watch
         self.room = t.concurrency + max(segment_size, t.breaker)
         self.concurrency, self.breaker = Concurrency(t.concurrency), Breaker(t.breaker)
         self.budget = Budget(t.max_attempts, t.max_seconds)
@@ -93,6 +91,7 @@ class _Run:
         self.wake = asyncio.Event()
         self.tasks: set[asyncio.Task[None]] = set()
         self.sending: set[asyncio.Task[None]] = set()
+        self.unsent: set[asyncio.Task[None]] = set()  # calls that wait for their first attempt
         self.waiting: deque[asyncio.Future[None]] = deque()  # for a place on the wire
         self.wire = 0
         self.paused_until = float("-inf")
@@ -100,7 +99,7 @@ class _Run:
         self.ready_since = 0.0
         self.held: Group = []  # failures in a row: final once the model answers again
         self.fed = False  # no further call is started
-        self.stopping = False
+        self.finishing = self.stopping = False
         self.looked_at = float("-inf")
         self.last_failure: Answer | None = None
         self.given_up = 0  # calls in a row after which the breaker tripped
@@ -109,7 +108,7 @@ class _Run:
     async def group(self) -> Group:
         """The next replies to be made durable; empty at the end."""
         while True:
-            self._look_for_stop()
+            self._look()
             self._start_calls()
             if self._is_due():
                 group, self.ready = self.ready, []
@@ -136,27 +135,34 @@ class _Run:
         """Nothing is under way or ready any more."""
         if self.fault:
             raise self.fault
-        if self.breaker.tripped(exhausted=not self.stopping):
+        ended = self.stopping or self.finishing
+        if self.breaker.tripped(exhausted=not ended):
             self.given_up = self.given_up or self.breaker.row
         if self.given_up:
             self._refuse()
-        # A user's stop leaves the last failures open: the next run asks them.
-        group, self.held = ([] if self.stopping else self.held), []
+        # A stop leaves the last failures open, and so does the end of a wave in which the model
+        # has not answered yet: the next one asks them.
+        is_open = self.stopping or (self.finishing and not self.breaker.proven)
+        group, self.held = ([] if is_open else self.held), []
         return group
 
-    def _look_for_stop(self) -> None:
+    def _look(self) -> None:
         now = self.clock()
         if self.stopping or now - self.looked_at < _POLL_SECONDS:
             return
         self.looked_at = now
-        if self.stop_asked():
+        state = self.watch.state()
+        if state == "stop":
             self.stopping = True
-            self._feed_no_more()
+            self._feed_no_more(self.tasks - self.sending)
+        elif state == "finish" and not self.finishing:
+            self.finishing = True
+            self._feed_no_more(self.unsent)
 
-    def _feed_no_more(self) -> None:
-        """What is on the wire is waited for; what waits for its turn is not sent."""
+    def _feed_no_more(self, unwanted: set[asyncio.Task[None]]) -> None:
+        """Start no further call and drop these; the others are waited for."""
         self.fed = True
-        for task in self.tasks - self.sending:
+        for task in unwanted:
             task.cancel()
 
     def _start_calls(self) -> None:
@@ -176,13 +182,15 @@ class _Run:
                 return
             task = asyncio.get_running_loop().create_task(self._ask(call))
             self.tasks.add(task)
+            self.unsent.add(task)
             task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
+        self.unsent.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self.fault = self.fault or task.exception()
-            self._feed_no_more()
+            self._feed_no_more(self.tasks - self.sending)
         self.wake.set()
 
     async def _ask(self, call: Call) -> None:
@@ -199,6 +207,7 @@ class _Run:
             first = min(first, sent)
             attempt += 1
             self.sending.add(task)
+            self.unsent.discard(task)
             try:
                 answer = await self.connections.send(self._request(call))
             finally:
@@ -245,7 +254,7 @@ class _Run:
             self.breaker.failed(answer.denied)
             if self.breaker.tripped() and not self.given_up:
                 self.given_up = self.breaker.row
-                self._feed_no_more()
+                self._feed_no_more(self.tasks - self.sending)
             return
         self.concurrency.answered()
         self.breaker.answered()
@@ -259,7 +268,11 @@ class _Run:
         while self.wire >= self.concurrency.allowed:
             place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self.waiting.append(place)
-            await place
+            try:
+                await place
+            except asyncio.CancelledError:
+                self._hand_on()  # the place may have been given to this one a moment ago
+                raise
         self.wire += 1
         try:
             paces = [(p, w) for p, w in ((self.rpm, 1.0), (self.tpm, float(weight))) if p]
@@ -277,6 +290,9 @@ class _Run:
 
     def _leave_wire(self) -> None:
         self.wire -= 1
+        self._hand_on()
+
+    def _hand_on(self) -> None:
         free = self.concurrency.allowed - self.wire
         while free > 0 and self.waiting:
             place = self.waiting.popleft()

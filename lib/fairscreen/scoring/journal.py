@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
+from fairscreen.scoring.calls import State
 
 _SUFFIX = ".jsonl"
 _STOP = "stop"
+_END = "end"
 _FOOTER_BYTES = 256
 
 Record = dict[str, Any]
@@ -111,8 +113,16 @@ class WaveJournal:
         except FileExistsError:
             pass
 
-    def stopped(self) -> bool:
-        return (self.folder / _STOP).exists()
+    def end(self) -> None:
+        """Tell the shards that time is up: they finish what they began and leave the rest."""
+        self.create()
+        (self.folder / _END).touch()
+
+    def state(self) -> State:
+        """What the files `stop` and `end` tell the shards."""
+        if (self.folder / _STOP).exists():
+            return "stop"
+        return "finish" if (self.folder / _END).exists() else "go"
 
     def reason(self) -> FairscreenError | None:
         """Why the wave was stopped, where a shard stopped it; None for a wish of the user."""
@@ -149,8 +159,8 @@ class ShardJournal:
         write_segment(self.folder / f"{self._attempt}-{self._seq:06d}{_SUFFIX}", records)
         self._seq += 1
 
-    def stopped(self) -> bool:
-        return self._wave.stopped()
+    def state(self) -> State:
+        return self._wave.state()
 
     def stop(self, why: FairscreenError) -> None:
         self._wave.stop(why)
