@@ -37,7 +37,7 @@ HEALS = (
 )  # fmt: skip
 FINAL = ("400", "401", "403", "404", "422", "402", "quota", "301")
 HARMLESS = ("slow", "wrong_type", "gzip")
-FAULTS = (*HEALS, *FINAL, *HARMLESS, "refusal", "filter_400")
+FAULTS = (*HEALS, *FINAL, *HARMLESS, "refusal", "filter_400", "expired")
 
 
 @dataclass
@@ -252,6 +252,8 @@ async def _play(
     if status in _STATUS and fault != "html_502":
         data = error(kind, int(status), _STATUS[status], server.echo)
         return web.json_response(data, status=int(status), headers=headers)
+    if fault == "expired":
+        return web.json_response(error(kind, 401, "token_expired", server.echo), status=401)
     if fault == "quota":
         return web.json_response(error(kind, 429, "insufficient_quota", server.echo), status=429)
     if fault == "filter_400":

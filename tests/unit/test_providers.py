@@ -301,13 +301,37 @@ def test_statuses(provider: str, status: int, kind: str, denied: bool, overloade
         ("openai", recorded.OPENROUTER_IN_200, 200, "retry", "200 502: Provider returned error"),
         ("bedrock", {"message": "slow  down", "__type": "ThrottlingException"}, 429,
          "rate_limited", "429 ThrottlingException: slow down"),
-        ("openai", {"error": {"code": 400, "message": "x" * 500}}, 200, "final",
-         "200 400: " + "x" * 191),
+        ("openai", {"error": {"code": 400, "message": "too  long"}}, 200, "final",
+         "200 400: too long"),
     ],
 )  # fmt: skip
 def test_errors_by_name(provider: str, data: Any, status: int, kind: str, error: str) -> None:
     answer = read(provider, data, status)
     assert (answer.kind, answer.error) == (kind, error)
+
+
+def test_a_key_that_ran_out_is_told_from_a_wrong_one() -> None:
+    """AWS names its error in a header; Gemini answers 400 to any wrong key."""
+
+    def told(provider: str, data: Any, status: int, **headers: str) -> tuple[bool, bool]:
+        answer = read(provider, data, status, **headers)
+        assert answer.kind == "final"
+        return answer.denied, answer.expired
+
+    said = {"message": "The security token included in the request is expired"}
+    name = "ExpiredTokenException:http://internal.amazon.com/coral/"
+    assert told("bedrock", said, 403, x_amzn_errortype=name) == (True, True)
+    assert told("bedrock", {}, 400, x_amzn_errortype=name) == (True, True)
+    assert read("bedrock", said, 403, x_amzn_errortype=name).error == "403 ExpiredTokenException"
+    clock = {"message": "Signature expired: 20261130T090000Z is now earlier than ..."}
+    for wrong in (clock, {"message": "The security token included in the request is invalid."}):
+        assert told("bedrock", wrong, 403) == (True, False)
+    assert told("openai", recorded.OPENAI_ERROR, 401) == (True, False)
+    for message, expired in (("API key not valid.", False), ("API key expired.", True)):
+        details = [{"@type": "ErrorInfo", "reason": "API_KEY_INVALID"}]
+        error = {"code": 400, "status": "INVALID_ARGUMENT", "message": message, "details": details}
+        assert told("gemini", {"error": error}, 400) == (True, expired)
+    assert told("openai", {"error": {"message": "your offer expired"}}, 400) == (False, False)
 
 
 def test_money_that_ran_out_stops_everything() -> None:
@@ -324,7 +348,8 @@ json_values = st.recursive(
                 ["choices", "message", "content", "text", "candidates", "parts", "usage",
                  "finish_reason", "stop_reason", "error", "code", "logprobs", "top_logprobs",
                  "token", "logprob", "output", "stopReason", "finishReason", "details",
-                 "retryDelay", "usageMetadata", "logprobsResult", "chosenCandidates"]
+                 "retryDelay", "reason", "message", "__type", "usageMetadata", "logprobsResult",
+                 "chosenCandidates"]
             ),
             inner,
             max_size=5,

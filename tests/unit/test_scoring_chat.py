@@ -226,12 +226,12 @@ def test_keys_come_from_environment_file_or_aws(tmp_path: Path) -> None:
     assert found() is None
     assert found(key_env="K") == Secret(KEY)
     assert found(key_env="NO", key_file=str(file)) == Secret(KEY)
-    for how in ({"key_env": "NO"}, {"key_env": "BAD"}, {"aws": True}):
+    for how in ({"key_env": "NO"}, {"key_env": "BAD"}, {"aws": "environment"}):
         with pytest.raises(InputError) as raised:
             found(**how)
         assert "two words" not in str(raised.value)
     environ["AWS_SECRET_ACCESS_KEY"] = "S1"
-    secret = found(aws=True)
+    secret = found(aws="environment")
     assert secret is not None
     assert (secret.reveal("AWS_SECRET_ACCESS_KEY"), secret.reveal()) == ("S1", None)
 

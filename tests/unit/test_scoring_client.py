@@ -149,6 +149,41 @@ def test_a_fault_mix_loses_nothing_and_asks_no_more_than_it_must(tmp_path: Path)
         assert (again.asked, again.skipped, sum(server.counts.values())) == (0, 400, before)
 
 
+def test_a_key_that_runs_out_stops_the_wave_and_costs_no_call(tmp_path: Path) -> None:
+    """Calls that were turned away for it are not failures, though others were answered after."""
+    with serving() as server:
+        # Some that were on their way are answered after the first is turned away.
+        server.fault = lambda key, attempt: (  # type: ignore[method-assign]
+            "expired" if len(server.counts) > 20 and len(server.counts) % 3 else "ok"
+        )
+        journal = ShardJournal(tmp_path, "w", 0)
+        screener = client(server, concurrency=8)
+        counters = ask_shard(calls(60), screener, journal, segment_size=5, stamp=STAMP)
+        assert (counters.planned, counters.stopped) == (60, True)
+        assert 20 <= counters.asked < sum(server.counts.values()) <= 21 + 8
+        kept = [r for _, r in records(WaveJournal(tmp_path, "w").segments())]
+        assert {r["transport"] for r in kept} == {"answered"}
+        why = WaveJournal(tmp_path, "w").reason()
+        assert isinstance(why, StoppedError)
+        assert str(why) == (
+            "model x: the key in TEST_MODEL_KEY has expired (401 token_expired). What was answered "
+            "is kept. Renew it and run the same command again to go on."
+        )
+        del server.fault  # a fresh key
+        again = ask_shard(calls(60), screener, ShardJournal(tmp_path, "v", 0), segment_size=5,
+                          stamp=STAMP)  # fmt: skip
+        assert (again.asked, again.stopped) == (60, False)
+
+
+def test_half_a_key_at_the_end_of_a_long_message_is_masked_too() -> None:
+    with serving(faults={"422": 1.0}) as server:
+        for length in range(120, 200, 7):
+            server.echo = "x" * length + f" {KEY} " + "y" * 300
+            (reply,) = ask(client(server, breaker=99), 1).values()
+            assert KEY[:4] not in (reply.error or "")
+            assert len(reply.error or "") == 200
+
+
 def test_a_call_that_never_heals_fails_alone() -> None:
     with serving(faults={"500": 0.1}, heal_after=99) as server:
         replies = ask(client(server, max_attempts=2), 60)

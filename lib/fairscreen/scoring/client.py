@@ -103,6 +103,7 @@ class _Run:
         self.looked_at = float("-inf")
         self.last_failure: Answer | None = None
         self.given_up = 0  # calls in a row after which the breaker tripped
+        self.expired: Answer | None = None  # the key has run out
         self.fault: BaseException | None = None
 
     async def group(self) -> Group:
@@ -135,6 +136,8 @@ class _Run:
         """Nothing is under way or ready any more."""
         if self.fault:
             raise self.fault
+        if self.expired:
+            self._ask_for_a_fresh_key(self.expired)
         ended = self.stopping or self.finishing
         if self.breaker.tripped(exhausted=not ended):
             self.given_up = self.given_up or self.breaker.row
@@ -213,6 +216,10 @@ class _Run:
             finally:
                 self.sending.discard(task)
                 self._leave_wire()
+            if answer.expired:
+                self.expired = answer
+                self._feed_no_more(self.tasks - self.sending)
+                return  # no last word: with a fresh key it is asked again
             now = self.clock()
             counted += answer.kind != "rate_limited"
             if answer.overloaded:
@@ -225,7 +232,7 @@ class _Run:
             if pause is None:
                 self._settle(call.call_key, answer, attempt, 1000 * (now - sent))
                 return
-            if self.stopping or self.given_up or self.fault:
+            if self.stopping or self.given_up or self.fault or self.expired:
                 return  # no last word: the next run asks it
             await self.sleep(pause)
 
@@ -318,6 +325,12 @@ class _Run:
         raise StoppedError(
             f"{name}: {self.given_up} calls of {self.setup.spec.model} in a row failed, the last "
             f"with: {what}. What was answered is kept. Run the same command again to go on."
+        )
+
+    def _ask_for_a_fresh_key(self, answer: Answer) -> NoReturn:
+        raise StoppedError(
+            f"{self.setup.name}: the key in {self.setup.key_source} has expired ({answer.error}). "
+            "What was answered is kept. Renew it and run the same command again to go on."
         )
 
     async def close(self) -> None:

@@ -2,10 +2,10 @@
 
 A key comes from an environment variable (`key_env`), a file (`key_file`: its first line) or a
 Databricks secret scope (`key_scope: scope/name`). Workers read no environment: the driver resolves
-the key and hands it over inside a `Secret`. Whoever prints, formats or logs one sees ***; its
-pickled bytes do not hold the key verbatim either, so that a dump of a closure does not show it.
-That is a mask and no encryption: it keeps keys out of logs and tables, not from somebody who may
-run code on the cluster.
+the key, anew for each wave, and hands it over inside a `Secret`. Whoever prints, formats or logs
+one sees ***; its pickled bytes do not hold the key verbatim either, so that a dump of a closure
+does not show it. That is a mask and no encryption: it keeps keys out of logs and tables, not from
+somebody who may run code on the cluster.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from fairscreen.errors import InputError
+from fairscreen.scoring import aws as aws_credentials
 
 _MASK = "***"
+_LONG = 12
 # What looks like a key even where it is not ours, or is ours with its middle left out.
 _LIKE_A_KEY = re.compile(
     r"\b(?:sk|gsk|pk|key|AIza|AKIA|ASIA|dapi|tgp|xai)[-_]?[A-Za-z0-9_*.-]{8,}|Bearer\s+\S+"
 )
-_AWS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
 class Secret:
@@ -43,6 +44,14 @@ class Secret:
             if len(value) >= 4:
                 text = text.replace(value, _MASK)
         return masked(text)
+
+    def mask_body(self, body: bytes) -> bytes:
+        """A response without this secret, before anything of it is read. Of a long one only: a
+        server of one's own may take the key "none", and its replies may hold that word."""
+        for value in self._parts.values():
+            if len(value) >= _LONG and value.encode() in body:
+                body = body.replace(value.encode(), _MASK.encode())
+        return body
 
     def __repr__(self) -> str:
         return f"Secret({_MASK})"
@@ -82,13 +91,13 @@ def resolve(
     key_env: str | None,
     key_file: str | None = None,
     key_scope: str | None = None,
-    aws: bool = False,
+    aws: str | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Secret | None:
     """The key that a model is asked with; None where it needs none (`key_env` null).
 
-    The first of scope, file and environment that is set counts. `aws`: without `key_env`, the
-    access key, secret key and session token of the environment, to sign with.
+    The first of scope, file and environment that is set counts. `aws`: without any of them, AWS
+    credentials to sign with, from where it says (`scoring.aws`).
     Raises InputError, naming the variable, file or scope, where it holds nothing.
     """
     if key_scope:
@@ -105,15 +114,7 @@ def resolve(
             )
         return Secret(_printable(where, key_env, value))
     if aws:
-        parts = {name: environ[name] for name in _AWS if environ.get(name)}
-        if len(parts.keys() & set(_AWS[:2])) < 2:
-            raise InputError(
-                where,
-                "there are no AWS credentials in the environment",
-                f"Set {_AWS[0]} and {_AWS[1]} (and {_AWS[2]} for temporary ones), or give "
-                "key_env: AWS_BEARER_TOKEN_BEDROCK.",
-            )
-        return Secret(parts)
+        return Secret(aws_credentials.parts(where, aws, environ))
     return None
 
 

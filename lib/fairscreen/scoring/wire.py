@@ -17,7 +17,7 @@ from fairscreen.scoring.secrets import Secret, masked
 if TYPE_CHECKING:
     import aiohttp
 
-_MESSAGE_CHARS = 160
+_ERROR_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -90,22 +90,24 @@ class Wire:
             ) as response:
                 body = await response.read()
                 headers = {name.lower(): value for name, value in response.headers.items()}
+                if self._setup.secret:
+                    body = self._setup.secret.mask_body(body)
                 return self._masked(self._read(response.status, headers, body))
         except TimeoutError:
             return Answer("retry", error=f"no answer within {t.timeout:g} s", overloaded=True)
         except aiohttp.InvalidURL:
-            return Answer("final", error=f"{request.url} is no address", denied=True)
+            return self._masked(Answer("final", error=f"{request.url} is no address", denied=True))
         except (aiohttp.ClientError, OSError) as error:
-            text = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARS]
-            return self._masked(Answer("retry", error=text))
+            return self._masked(Answer("retry", error=f"{type(error).__name__}: {error}"))
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
     def _masked(self, answer: Answer) -> Answer:
-        """No key in a message, even where a server repeats what it was sent."""
+        """No key in a message, even where a server repeats what it was sent. Masked before it is
+        cut short: half a key is no longer known as one."""
         if answer.error is None:
             return answer
         mask = self._setup.secret.mask if self._setup.secret else masked
-        return replace(answer, error=mask(answer.error))
+        return replace(answer, error=mask(answer.error)[:_ERROR_CHARS])

@@ -16,13 +16,12 @@ from typing import Any, Literal, Protocol
 
 from fairscreen.scoring.models import ModelSpec
 from fairscreen.scoring.providers.waiting import retry_after
-from fairscreen.scoring.secrets import Secret, masked
+from fairscreen.scoring.secrets import Secret
 
 # 408, 409, 425: the server asks for another try. 424: Bedrock, the model failed. 52x: Cloudflare.
 RETRYABLE = {408, 409, 424, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
 OVERLOADED = {429, 503, 529}
 DENIED = {401, 402, 403, 404}
-_ERROR_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,7 @@ class Answer:
     error        what went wrong: status and the provider's own code, without key or resume
     retry_after  seconds that the provider asks to wait, None = it does not say
     denied       every further call would fail alike
+    expired      so it would, and the key was good until now: this call is not to blame
     overloaded   the server says it is too much: fewer at a time
     """
 
@@ -78,6 +78,7 @@ class Answer:
     error: str | None = None
     retry_after: float | None = None
     denied: bool = False
+    expired: bool = False
     overloaded: bool = False
 
 
@@ -141,7 +142,7 @@ def failure(
     """A response that is no answer, classified. `shown`: the status on the wire, where it is
     another one (an error inside a 200)."""
     data = _json(body)
-    error = _error_object(data)
+    error = _named(_error_object(data), headers)
     words = " ".join(str(error.get(name, "")) for name in ("code", "type", "status")).lower()
     shown_text = _describe(shown or status, error, status)
     refusal = _refusal(status, error, words)
@@ -155,8 +156,9 @@ def failure(
         return Answer("rate_limited", error=shown_text, retry_after=wait, overloaded=True)
     if status in RETRYABLE or (status >= 500 and status != 501) or "overloaded" in words:
         return Answer("retry", error=shown_text, retry_after=wait, overloaded=overloaded)
+    expired, wrong_key = _expired(status, error, words), _key_invalid(error)
     denied = status in DENIED or 300 <= status < 400 or _out_of_money(error, words)
-    return Answer("final", error=shown_text, denied=denied)
+    return Answer("final", error=shown_text, denied=denied or expired or wrong_key, expired=expired)
 
 
 def count(value: Any) -> int | None:
@@ -211,8 +213,31 @@ def _error_object(data: Any) -> dict[str, Any]:
     return {k: data[k] for k in ("message", "code", "type", "__type", "object") if k in data}
 
 
+def _named(error: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+    """AWS names the error in a header: `ExpiredTokenException:http://internal...`."""
+    name = headers.get("x-amzn-errortype", "").split(":")[0].split("#")[-1]
+    return {"__type": name, **error} if name else error
+
+
+def _expired(status: int, error: Mapping[str, Any], words: str) -> bool:
+    """A token or key that was good and has run out. A signature that is too old is a wrong clock,
+    which another token does not set."""
+    said = f"{words} {error.get('__type', '')} {error.get('message', '')}".lower()
+    if "expired" not in said or "signature" in said:
+        return False
+    return status in {401, 403} or "expiredtoken" in said or _key_invalid(error)
+
+
+def _key_invalid(error: Mapping[str, Any]) -> bool:
+    """Gemini says 400 to a wrong key, and why in the details."""
+    details = error.get("details")
+    reasons = [obj(d, "reason") for d in details] if isinstance(details, list) else []
+    return "API_KEY_INVALID" in reasons
+
+
 def _describe(shown: int, error: Mapping[str, Any], status: int) -> str:
-    """`429 rate_limit_exceeded: message`. The message is left out where it may repeat a key."""
+    """`429 rate_limit_exceeded: message`, uncut: the client masks keys in it before it cuts it
+    short. The message is left out where it is about the key."""
     codes = []
     for name in ("code", "type", "status", "__type"):
         value = error.get(name)
@@ -222,7 +247,7 @@ def _describe(shown: int, error: Mapping[str, Any], status: int) -> str:
     message = error.get("message")
     if isinstance(message, str) and message and status not in {401, 403}:
         text += ": " + re.sub(r"\s+", " ", message)
-    return masked(text)[:_ERROR_CHARS]
+    return text
 
 
 def _refusal(status: int, error: Mapping[str, Any], words: str) -> str | None:

@@ -1,9 +1,10 @@
 """AWS Bedrock Converse. Not tried live; the signature is botocore's own.
 
 `key_env: AWS_BEARER_TOKEN_BEDROCK` asks with a Bedrock API key. Without `key_env` requests are
-signed with the AWS credentials of the environment (extra `bedrock`, which brings botocore).
-Temporary credentials must outlive the wave: they are resolved once, by the driver. Converse takes
-no seed and returns no log-probabilities. Form: botocore's service model of bedrock-runtime.
+signed with AWS credentials (extra `bedrock`, which brings botocore), those of the environment or
+what `aws_credentials` names: see `scoring.aws`. Converse takes no seed and returns no
+log-probabilities. What it has no field for, such as hidden reasoning, goes to the model itself by
+`extra: {additionalModelRequestFields: {...}}`. Form: botocore's service model of bedrock-runtime.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fairscreen.errors import MissingPartError
+from fairscreen.scoring import aws
 from fairscreen.scoring.models import ModelSpec
 from fairscreen.scoring.providers.base import (
     Answer,
@@ -91,7 +93,6 @@ def _signed(plain: HttpRequest, spec: ModelSpec, secret: Secret) -> dict[str, st
             "is not installed; signing a Bedrock request needs it",
             "Run `pip install fairscreen[bedrock]`, or give key_env: AWS_BEARER_TOKEN_BEDROCK.",
         ) from None
-    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
     request = AWSRequest("POST", plain.url, headers=dict(plain.headers), data=plain.body)
-    SigV4Auth(Credentials(*map(secret.reveal, names)), "bedrock", spec.region).add_auth(request)
+    SigV4Auth(Credentials(*map(secret.reveal, aws.NAMES)), "bedrock", spec.region).add_auth(request)
     return {name.lower(): value for name, value in request.headers.items()}

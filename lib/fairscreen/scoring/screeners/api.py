@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, JsonValue, ValidationError
 
 from fairscreen.errors import ConfigError
-from fairscreen.scoring import models, secrets
+from fairscreen.scoring import aws, models, secrets
 from fairscreen.scoring.calls import Params
 from fairscreen.scoring.models import Decoding, ModelSpec, Prices, ProviderName
 from fairscreen.scoring.wire import Setup, Template, Transport
@@ -21,6 +21,7 @@ class ApiParams(Settings):
     model          id of conf/models.yml, or with `provider` the API's own name of the model
     decoding       laid over the model's
     key_env        environment variable that holds the key; or key_file, or key_scope (scope/name)
+    aws_credentials   Bedrock without a key: environment, profile:NAME or chain (`scoring.aws`)
     concurrency    requests under way at once, of the whole job
     rpm, tpm       requests and tokens per minute, of the whole job
     timeout        seconds of one attempt
@@ -40,6 +41,7 @@ class ApiParams(Settings):
     key_env: str | None = None
     key_file: str | None = None
     key_scope: str | None = Field(None, pattern=r"^[^/\s]+/[^/\s]+$")
+    aws_credentials: str = Field("environment", pattern=aws.PATTERN)
     concurrency: int = Field(32, ge=1, le=10_000)
     rpm: Positive | None = None
     tpm: Positive | None = None
@@ -99,11 +101,15 @@ def prepared(p: ApiParams, model: ModelSpec, prompt: Template, where: str, shard
         key_env=model.key_env,
         key_file=p.key_file,
         key_scope=p.key_scope,
-        aws=model.provider == "bedrock",
+        aws=p.aws_credentials if model.provider == "bedrock" else None,
     )
-    source = p.key_scope or p.key_file or model.key_env or "the environment"
+    source = p.key_scope or p.key_file or model.key_env or _aws_source(p.aws_credentials)
     name = where.removeprefix("scoring.models.").removesuffix(".params")
     return {"setup": Setup(f"model {name}", model, prompt, secret, source, transport)}
+
+
+def _aws_source(setting: str) -> str:
+    return "the environment" if setting == "environment" else f"aws_credentials: {setting}"
 
 
 def identity(p: ApiParams, model: ModelSpec) -> dict[str, Any]:
