@@ -127,11 +127,11 @@ def test_counts_stand_for_repeated_differences() -> None:
     assert drawn == sign_flip(np.repeat(d, n), unit=0.3, seed=1)
 
 
-def test_ten_million_differences_are_drawn_by_size() -> None:
-    # 51% of ten million differences of 1.5 and of 2 favor one side: z = 0.02 sqrt(1e7) = 63.
-    d, n = np.array([1.5, -1.5, 2.0, -2.0]), np.array([2_550_000, 2_450_000] * 2)
+def test_a_tiny_p_of_very_many_differences_is_drawn_by_size() -> None:
+    # 60% of 200,000 differences of 1.5 and of 2 favor one side: z = 0.2 sqrt(2e5) = 89.
+    d, n = np.array([1.5, -1.5, 2.0, -2.0]), np.array([60_000, 40_000] * 2)
     got = sign_flip(d, unit=0.5, n=n, draws=999)
-    assert (got.method, got.n, got.p_value) == ("monte_carlo", 10_000_000, 1 / 1000)
+    assert (got.method, got.n, got.p_value) == ("monte_carlo", 200_000, 1 / 1000)
 
 
 def test_size_is_at_most_nominal_under_the_null() -> None:
