@@ -187,6 +187,8 @@ def test_each_shard_has_its_share() -> None:
         (OWN | {"decoding": {"top_k": 5}}, "scoring.models.m.params.decoding.top_k: Extra inputs"),
         (OWN | {"decoding": {"temperature": 3}}, "scoring.models.m.params.decoding.temperature: "),
         (OWN | {"base_url": "localhost"}, "scoring.models.m.params.base_url: "),
+        (OWN | {"base_url": "https://me:pw@host/v1"}, "scoring.models.m.params: base_url holds a "),
+        (OWN | {"key_env": "AIzaSyA012345678901234567"}, "scoring.models.m.params: key_env looks "),
         (OWN | {"prompt": "nope"}, "scoring.models.m.params.prompt: there is no prompt 'nope'"),
         (OWN | {"provider": "bedrock", "base_url": None}, "scoring.models.m.params: bedrock needs"),
     ],

@@ -184,6 +184,22 @@ def test_half_a_key_at_the_end_of_a_long_message_is_masked_too() -> None:
             assert len(reply.error or "") == 200
 
 
+def test_a_server_that_quotes_the_resume_is_not_quoted() -> None:
+    resume = "Jamal Washington\nNurse, 7 years at St. Mary's in Casper\nSkills"
+    quotes = (
+        "input: {'content': 'Jamal Washington'}", "got Nurse, 7 years at St. Mary's in Casper",
+        "got Nurse, 7 years at St. M", "Skills is no field", f"too long: {resume!r}", resume,
+    )  # fmt: skip
+    with serving(faults={"422": 1.0}) as server:
+        screener = client(server, breaker=99)
+        for server.echo in quotes:
+            ((_, reply),) = screener.ask([Call("c", resume=resume, prompt="A job for a nurse")])
+            assert reply.error == "422 unprocessable: (its message repeats the resume)"
+        server.echo = "A job for a nurse is no field"
+        ((_, reply),) = screener.ask([Call("c", resume=resume, prompt="A job for a nurse")])
+        assert reply.error == "422 unprocessable: A job for a nurse is no field"
+
+
 def test_a_call_that_never_heals_fails_alone() -> None:
     with serving(faults={"500": 0.1}, heal_after=99) as server:
         replies = ask(client(server, max_attempts=2), 60)

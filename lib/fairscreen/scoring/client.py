@@ -212,7 +212,7 @@ class _Run:
             self.sending.add(task)
             self.unsent.discard(task)
             try:
-                answer = await self.connections.send(self._request(call))
+                answer = await self.connections.send(self._request(call), call.resume or "")
             finally:
                 self.sending.discard(task)
                 self._leave_wire()

@@ -18,12 +18,14 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from fairscreen import resources
 from fairscreen.errors import ConfigError
+from fairscreen.scoring.secrets import masked
 from fairscreen.settings.base import Positive, Settings
 
 ProviderName = Literal[
     "openai", "azure_openai", "anthropic", "gemini", "bedrock", "openai_embeddings"
 ]
 Price = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
+_LONG = 20  # characters of what may be a key in a place for names
 _ID = r"^[A-Za-z0-9][\w.-]{0,62}$"
 
 
@@ -87,6 +89,12 @@ class ModelSpec(Settings):
 
     @model_validator(mode="after")
     def _complete(self) -> ModelSpec:
+        if self.key_env and len(self.key_env) >= _LONG and masked(self.key_env) != self.key_env:
+            raise ValueError("key_env looks like a key; it takes the NAME of a variable")
+        if self.base_url and "@" in self.base_url.split("/")[2]:
+            raise ValueError(
+                "base_url holds a user or password; keys belong in key_env or key_file"
+            )
         if self.provider == "azure_openai" and not self.base_url:
             raise ValueError("azure_openai needs base_url, the address of the resource")
         if self.provider == "bedrock" and not (self.base_url or self.region):

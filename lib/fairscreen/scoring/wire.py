@@ -1,7 +1,8 @@
 """One attempt on the wire: an HTTP request sent, whatever comes of it made an Answer.
 
-No exception of the network gets past here, and no message with a key in it. aiohttp is imported
-when the first request is sent: what imports fairscreen does not load an HTTP client.
+No exception of the network gets past here, and no message with a key or a piece of the resume in
+it. aiohttp is imported when the first request is sent: what imports fairscreen does not load an
+HTTP client.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import aiohttp
 
 _ERROR_CHARS = 200
+_WITHHELD = "(its message repeats the resume)"
+_LINE, _RUN = 5, 20  # characters of a resume that give it away: a whole line, or any run
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,12 @@ class Wire:
         self._read = PROVIDERS[setup.spec.provider].read
         self._session: aiohttp.ClientSession | None = None
 
-    async def send(self, request: HttpRequest) -> Answer:
+    async def send(self, request: HttpRequest, resume: str) -> Answer:
+        """`resume`: what was sent of a person, which no error message is to repeat."""
+        answer = await self._sent(request)
+        return answer if answer.error is None else self._shown(answer, answer.error, resume)
+
+    async def _sent(self, request: HttpRequest) -> Answer:
         import aiohttp
 
         t = self._setup.transport
@@ -92,22 +100,36 @@ class Wire:
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 if self._setup.secret:
                     body = self._setup.secret.mask_body(body)
-                return self._masked(self._read(response.status, headers, body))
+                return self._read(response.status, headers, body)
         except TimeoutError:
             return Answer("retry", error=f"no answer within {t.timeout:g} s", overloaded=True)
         except aiohttp.InvalidURL:
-            return self._masked(Answer("final", error=f"{request.url} is no address", denied=True))
+            return Answer("final", error=f"{request.url} is no address", denied=True)
         except (aiohttp.ClientError, OSError) as error:
-            return self._masked(Answer("retry", error=f"{type(error).__name__}: {error}"))
+            return Answer("retry", error=f"{type(error).__name__}: {error}")
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
-    def _masked(self, answer: Answer) -> Answer:
-        """No key in a message, even where a server repeats what it was sent. Masked before it is
-        cut short: half a key is no longer known as one."""
-        if answer.error is None:
-            return answer
+    def _shown(self, answer: Answer, error: str, resume: str) -> Answer:
+        """The answer with an error that may be logged and kept, even where a server repeats what it
+        was sent. Masked before it is cut short: half a key is no longer known as one."""
         mask = self._setup.secret.mask if self._setup.secret else masked
-        return replace(answer, error=mask(answer.error)[:_ERROR_CHARS])
+        text = mask(error)
+        if repeats(text, resume):
+            code, _, message = text.partition(": ")
+            text = f"{code}: {_WITHHELD}" if message and not repeats(code, resume) else _WITHHELD
+        return replace(answer, error=text[:_ERROR_CHARS])
+
+
+def repeats(message: str, resume: str) -> bool:
+    """Whether a message holds a line of the resume, or as many characters on end as no two texts
+    share by chance. Servers that check what they are sent like to quote it."""
+    said = " ".join(message.split())
+    if any(len(t) >= _LINE and t in said for line in resume.split("\n") if (t := line.strip())):
+        return True
+    whole = " ".join(resume.split())
+    return any(
+        said[at : at + _RUN] in whole for at in range(min(len(said) - _RUN, _ERROR_CHARS) + 1)
+    )
