@@ -51,6 +51,10 @@ def client(server: ModelServer, provider: str = "openai", **params: Any) -> Clie
     return Client(prepared["setup"], sleep=nap)
 
 
+def forget(group: object) -> None:
+    """Makes nothing durable."""
+
+
 def calls(count: int, start: int = 0) -> Iterator[Call]:
     for i in range(start, start + count):
         yield Call(f"c{i}", resume=f"Resume of {'Greg' if i % 2 else 'Jamal'} {i}", prompt="A job")
@@ -328,7 +332,7 @@ def test_the_end_of_a_wave_brings_what_was_sent_to_its_last_word() -> None:
         server.on_attempt = end
         setup = client(server, concurrency=8, max_seconds=86_400.0).setup
         screener = Client(setup, clock=lambda: float(next(ticks)), sleep=nap)
-        groups = list(screener.stream(calls(500), segment_size=10, watch=watch))
+        groups = list(screener.stream(calls(500), segment_size=10, watch=watch, keep=forget))
         asked = Counter(server.counts)
     assert set(asked.values()) == {3}
     assert sum(len(group) for group in groups) == len(asked)
@@ -356,21 +360,55 @@ def test_calls_are_drawn_as_slots_get_free() -> None:
             most = max(most, next(drawn) + 1 - confirmed)
             yield call
 
+    def keep(group: list[tuple[str, Reply]]) -> None:
+        nonlocal confirmed
+        confirmed += len(group)
+
     with serving() as server:
         screener = client(server, concurrency=8, breaker=3)
-        groups = screener.stream(source(), segment_size=20, watch=Unwatched())
-        for group in groups:
-            assert len(group) <= 20 + 8
-            confirmed += len(group)
-    assert confirmed == 600
-    assert most <= 8 + 20 + 28  # slots, and the group that is being written
+        groups = list(screener.stream(source(), segment_size=20, watch=Unwatched(), keep=keep))
+    assert confirmed == sum(map(len, groups)) == 600
+    assert most <= 8 + 2 * 20
+
+
+def test_the_wire_stays_full_while_a_segment_is_written() -> None:
+    """Until the first segment is durable every slot is used, and no call more is sent."""
+    full, durable, at_release = threading.Event(), [0], []
+    with serving() as server:
+
+        def attempt(key: str, number: int) -> None:
+            if sum(server.counts.values()) == 8 + 2 * 20:
+                full.set()
+
+        def keep(group: list[tuple[str, Reply]]) -> None:
+            if not durable[0]:
+                assert full.wait(60), "the wire ran dry"
+                at_release.append(sum(server.counts.values()))
+            durable[0] += len(group)
+
+        server.on_attempt = attempt
+        screener = client(server, concurrency=8, breaker=3)
+        for group in screener.stream(calls(200), segment_size=20, watch=Unwatched(), keep=keep):
+            assert len(group) <= durable[0]
+    assert (at_release, durable) == ([48], [200])
+
+
+def test_what_cannot_be_made_durable_ends_the_shard() -> None:
+    def keep(group: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with serving() as server:
+        screener = client(server, concurrency=8, breaker=3)
+        with pytest.raises(OSError, match="No space"):
+            list(screener.stream(calls(200), segment_size=20, watch=Unwatched(), keep=keep))
+        assert sum(server.counts.values()) <= 8 + 2 * 20
 
 
 def test_memory_does_not_grow_with_the_calls() -> None:
     def peak(count: int) -> int:
         with serving() as server:
             screener = client(server, concurrency=16)
-            groups = screener.stream(calls(count), segment_size=20, watch=Unwatched())
+            groups = screener.stream(calls(count), segment_size=20, watch=Unwatched(), keep=forget)
             server.counts.clear()
             tracemalloc.start()
             seen = 0

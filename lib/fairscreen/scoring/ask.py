@@ -116,9 +116,13 @@ def _ask_stream(
             else:
                 counters.skipped += 1
 
+    def keep(group: list[tuple[str, Reply]]) -> None:
+        segments.write([_record(key, reply, stamp) for key, reply in group])
+
     try:
-        for group in screener.stream(pending(), segment_size=segment_size, watch=segments):
-            segments.write([_record(key, reply, stamp) for key, reply in group])
+        for group in screener.stream(
+            pending(), segment_size=segment_size, watch=segments, keep=keep
+        ):
             counters.asked += len(group)
     except (InputError, StoppedError) as why:
         segments.stop(why)

@@ -87,12 +87,18 @@ class Streaming(Protocol):
     """A screener that keeps many calls under way over the whole shard, not group by group."""
 
     def stream(
-        self, calls: Iterator[Call], *, segment_size: int, watch: Watch
+        self,
+        calls: Iterator[Call],
+        *,
+        segment_size: int,
+        watch: Watch,
+        keep: Callable[[list[tuple[str, Reply]]], None],
     ) -> Iterator[list[tuple[str, Reply]]]:
-        """Replies in groups, about `segment_size` each. A group is durable once the next one is
-        asked for: until then its calls hold their slots. Calls are drawn one by one, as slots get
-        free. `watch` says when to end before the calls do. Raises InputError or StoppedError, after
-        the last group, where it makes no sense to go on."""
+        """Replies in groups, about `segment_size` each, each group after `keep` has made it
+        durable: until then its calls hold their slots. `keep` runs in another thread, one group at
+        a time, while other calls go on. Calls are drawn one by one, as slots get free. `watch` says
+        when to end before the calls do. Raises InputError or StoppedError, after the last group,
+        where it makes no sense to go on."""
         ...
 
 

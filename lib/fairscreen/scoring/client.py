@@ -1,13 +1,14 @@
 """One aiohttp client that asks the calls of a shard, many at a time, and loses none.
 
 A call holds a slot from its first attempt until its segment is durable. There are `concurrency`
-places on the wire and, beside them, room for what is answered and not yet written: one segment,
-or the row of failures that the breaker looks at. So the wire stays full while a segment gathers,
-and what a kill can cost is bounded: only calls that hold a slot can be asked twice, once per kill,
-at most concurrency + max(segment_size, breaker) of a shard.
+places on the wire and, beside them, room for what is answered and not yet durable: the segment that
+is being written and the one that gathers meanwhile, or the row of failures that the breaker looks
+at. So the wire stays full while a disk takes its time, and what a kill can cost is bounded: only
+calls that hold a slot can be asked twice, once per kill, at most
+concurrency + max(2 * segment_size, breaker) of a shard.
 
-Everything runs in one event loop inside a plain generator: between two groups the loop rests,
-which is when the caller makes the group durable.
+Everything runs in one event loop inside a plain generator, but for the writing of a segment: that
+has a thread, because a disk may take longer than an answer.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ _FLUSH_SECONDS = 2.0
 _POLL_SECONDS = 0.5  # how often the watch is looked at
 
 Group = list[tuple[str, Reply]]
+Keep = Callable[[Group], None]
 
 
 class Client:
@@ -52,9 +54,11 @@ class Client:
     ) -> None:
         self.setup, self.clock, self.sleep = setup, clock, sleep
 
-    def stream(self, calls: Iterator[Call], *, segment_size: int, watch: Watch) -> Iterator[Group]:
+    def stream(
+        self, calls: Iterator[Call], *, segment_size: int, watch: Watch, keep: Keep
+    ) -> Iterator[Group]:
         with asyncio.Runner() as runner:
-            run = _Run(self, calls, segment_size, watch)
+            run = _Run(self, calls, segment_size, watch, keep)
             try:
                 while group := runner.run(run.group()):
                     yield group
@@ -64,7 +68,9 @@ class Client:
     def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
         """The same for a few calls at hand."""
         size = max(1, len(calls))
-        for group in self.stream(iter(calls), segment_size=size, watch=Unwatched()):
+        for group in self.stream(
+            iter(calls), segment_size=size, watch=Unwatched(), keep=lambda group: None
+        ):
             yield from group
 
 
@@ -77,11 +83,12 @@ class _Run:
         calls: Iterator[Call],
         segment_size: int,
         watch: Watch,
+        keep: Keep,
     ) -> None:
         self.setup, self.clock, self.sleep = client.setup, client.clock, client.sleep
         t = self.setup.transport
-        self.calls, self.segment_size, self.watch = calls, segment_size, watch
-        self.room = t.concurrency + max(segment_size, t.breaker)
+        self.calls, self.segment_size, self.watch, self.keep = calls, segment_size, watch, keep
+        self.room = t.concurrency + max(2 * segment_size, t.breaker)
         self.concurrency, self.breaker = Concurrency(t.concurrency), Breaker(t.breaker)
         self.budget = Budget(t.max_attempts, t.max_seconds)
         self.rpm = Pace(t.rpm) if t.rpm else None
@@ -96,6 +103,8 @@ class _Run:
         self.wire = 0
         self.paused_until = float("-inf")
         self.ready: Group = []
+        self.written: Group = []  # or being written
+        self.writing: asyncio.Future[None] | None = None
         self.ready_since = 0.0
         self.held: Group = []  # failures in a row: final once the model answers again
         self.fed = False  # no further call is started
@@ -107,28 +116,40 @@ class _Run:
         self.fault: BaseException | None = None
 
     async def group(self) -> Group:
-        """The next replies to be made durable; empty at the end."""
+        """The next replies that are durable; empty at the end."""
         while True:
             self._look()
             self._start_calls()
-            if self._is_due():
-                group, self.ready = self.ready, []
+            if self.writing is None:
+                if not self._is_due() and not self.tasks:
+                    self.ready = self._end()
+                    if not self.ready:
+                        return []
+                if self._is_due():
+                    self._write()
+            elif self.writing.done():
+                self.writing.result()  # raises what kept it from being durable
+                group, self.written, self.writing = self.written, [], None
                 return group
-            if not self.tasks:
-                return self._end()
             self.wake.clear()
             timer = asyncio.get_running_loop().call_later(_POLL_SECONDS, self.wake.set)
             await self.wake.wait()
             timer.cancel()
 
+    def _write(self) -> None:
+        self.written, self.ready = self.ready, []
+        loop = asyncio.get_running_loop()
+        self.writing = loop.run_in_executor(None, self.keep, self.written)
+        self.writing.add_done_callback(lambda _: self.wake.set())
+
+    def _slots(self) -> int:
+        return len(self.tasks) + len(self.ready) + len(self.held) + len(self.written)
+
     def _is_due(self) -> bool:
-        if not self.ready:
-            return False
-        slots = len(self.tasks) + len(self.ready) + len(self.held)
-        return (
+        return bool(self.ready) and (
             len(self.ready) >= self.segment_size
             or not self.tasks
-            or slots >= self.room
+            or self._slots() >= self.room
             or self.clock() - self.ready_since >= _FLUSH_SECONDS
         )
 
@@ -173,8 +194,7 @@ class _Run:
             allowed = self.concurrency.allowed
             if not self.breaker.proven:
                 allowed = min(allowed, CANARIES - self.breaker.row)
-            slots = len(self.tasks) + len(self.ready) + len(self.held)
-            if len(self.tasks) >= allowed or slots >= self.room:
+            if len(self.tasks) >= allowed or self._slots() >= self.room:
                 return
             try:
                 call = next(self.calls, None)
@@ -194,7 +214,9 @@ class _Run:
         if not task.cancelled() and task.exception() is not None:
             self.fault = self.fault or task.exception()
             self._feed_no_more(self.tasks - self.sending)
-        self.wake.set()
+        self._start_calls()
+        if not self.tasks or (self.writing is None and self._is_due()):
+            self.wake.set()
 
     async def _ask(self, call: Call) -> None:
         """One call to its last word, however many attempts that takes."""
@@ -334,6 +356,7 @@ class _Run:
         )
 
     async def close(self) -> None:
+        self.fed = True
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
