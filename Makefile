@@ -54,6 +54,9 @@ bench-acs: $(READY) ## ACS ingest beside DuckDB, 500,000 rows (FOLDER=... of per
 bench-population: $(READY) ## applicants and resumes per second, 100 thousand and 1 million
 	@$(PY) tests/bench/population_rate.py
 
+bench-scoring: $(READY) ## calls per second of the scoring client beside the openai client, ten minutes (needs pip install -e .[bench])
+	@$(PY) tests/bench/scoring_rate.py --out tests/bench/scoring_rate.txt
+
 lock: ## renew conf/lock from pyproject.toml (needs uv)
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header conf/lock/build.in -o conf/lock/build.txt
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra dev --extra bedrock -c conf/lock/build.txt pyproject.toml -o conf/lock/requirements.txt
@@ -61,4 +64,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test verify-acs bench-acs bench-population lock clean
+.PHONY: help setup audit lint test-unit test verify-acs bench-acs bench-population bench-scoring lock clean

@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -310,9 +311,12 @@ async def _in_pieces(request: web.Request, whole: bytes, fault: str) -> web.Stre
 def serving(port: int = 0, **how: Any) -> Iterator[ModelServer]:
     """The server in a thread of its own."""
     server = ModelServer(**how)
-    started, stop = threading.Event(), threading.Event()
+    started = threading.Event()
+    ends: list[Callable[[], object]] = []
 
     async def run() -> None:
+        stop = asyncio.Event()
+        ends.append(partial(asyncio.get_running_loop().call_soon_threadsafe, stop.set))
         runner = web.AppRunner(
             _app(server), access_log=None, handler_cancellation=True, shutdown_timeout=0.1
         )
@@ -321,8 +325,7 @@ def serving(port: int = 0, **how: Any) -> Iterator[ModelServer]:
         await site.start()
         server.port = runner.addresses[0][1]
         started.set()
-        while not stop.is_set():
-            await asyncio.sleep(0.01)
+        await stop.wait()
         await runner.cleanup()
 
     thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
@@ -332,7 +335,8 @@ def serving(port: int = 0, **how: Any) -> Iterator[ModelServer]:
     try:
         yield server
     finally:
-        stop.set()
+        for end in ends:
+            end()
         thread.join(10)
 
 

@@ -97,10 +97,9 @@ class Wire:
                 request.url, data=request.body, headers=request.headers, allow_redirects=False
             ) as response:
                 body = await response.read()
-                headers = {name.lower(): value for name, value in response.headers.items()}
                 if self._setup.secret:
                     body = self._setup.secret.mask_body(body)
-                return self._read(response.status, headers, body)
+                return self._read(response.status, response.headers, body)
         except TimeoutError:
             return Answer("retry", error=f"no answer within {t.timeout:g} s", overloaded=True)
         except aiohttp.InvalidURL:

@@ -83,7 +83,8 @@ class Answer:
 
 
 class Provider(Protocol):
-    """The two functions of an adapter; a module with them will do."""
+    """The two functions of an adapter; a module with them will do. `headers` finds the names of a
+    response in lower case."""
 
     def request(self, spec: ModelSpec, prompt: Prompt, secret: Secret | None) -> HttpRequest: ...
 
