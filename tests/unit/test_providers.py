@@ -94,6 +94,9 @@ def test_anthropic_request() -> None:
                  {"type": "base64", "media_type": "image/png", "data": PNG}}]}]},
     )  # fmt: skip
     assert sent("anthropic")[2]["system"] == "Be fair."
+    least = sent("anthropic", decoding=Decoding(temperature=None, reasoning="minimal"))[2]
+    assert least["output_config"] == {"effort": "low"}
+    assert not {"temperature", "thinking"} & set(least)
 
 
 def test_gemini_request() -> None:

@@ -212,10 +212,22 @@ def test_cosine_is_exactly_fifty_times_one_plus(cosine: float) -> None:
         assert abs(found.score - exact) <= Decimal("0.00005")
 
 
-@given(st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-200, max_value=200))
-def test_a_number_is_never_clipped(value: Decimal) -> None:
-    found = parse("number/1", f"Score {value:f}.", ANSWERED)
-    if 0 <= value <= 100:
+NUMBERS = st.decimals(
+    allow_nan=False, allow_infinity=False, places=6, min_value=-200, max_value=200
+)
+
+
+@given(
+    st.sampled_from(["number/1", "score_0_100/1", "score_0_10/1"]), NUMBERS,
+    st.sampled_from(["", "/{top}", " out of {top}"]),
+)  # fmt: skip
+def test_a_number_is_never_clipped(parser: str, value: Decimal, scale: str) -> None:
+    """With its scale behind it the same, but for the plain number, which finds two then."""
+    top = PARSERS[parser].top
+    found = parse(parser, f"Score {value:f}{scale.format(top=top)}.", ANSWERED)
+    if parser == "number/1" and scale:
+        assert found == Outcome("unparseable", Reason.SEVERAL_NUMBERS)
+    elif 0 <= value <= top:
         assert found.score is not None
         assert abs(found.score - value) <= Decimal("0.00005")
     else:

@@ -1,8 +1,10 @@
 """Anthropic messages. Not tried live.
 
 Takes no seed and returns no log-probabilities. Hidden reasoning is off unless asked for;
-`reasoning: off` says so to the models that think by default. Form: anthropic-sdk-python, types
-(August 2026); 529 and the spend limit: the API's page on errors.
+`reasoning: off` says so to the models that think by default, `minimal` asks for the lowest effort.
+Opus 4.7 and later refuse a temperature and thinking that is switched off: `temperature: null`,
+`reasoning: minimal`. Form: anthropic-sdk-python, types (August 2026); 529 and the spend limit: the
+API's page on errors.
 """
 
 from __future__ import annotations
@@ -54,6 +56,8 @@ def request(spec: ModelSpec, prompt: Prompt, secret: Secret | None) -> HttpReque
         body["temperature"] = d.temperature
     if d.reasoning == "off":
         body["thinking"] = {"type": "disabled"}
+    elif d.reasoning == "minimal":
+        body["output_config"] = {"effort": "low"}
     headers = {"anthropic-version": VERSION} | ({"x-api-key": key(secret)} if secret else {})
     return post(url(spec.base_url or BASE_URL, "v1", "messages"), headers, merged(body, d.extra))
 

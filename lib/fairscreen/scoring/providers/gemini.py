@@ -2,8 +2,10 @@
 
 The key goes into a header, never into the address. A prompt that is blocked has no candidate, and
 a candidate may end with a safety reason: both are refusals. Hidden reasoning: a budget of 0 turns
-it off (2.5 models), the level `minimal` is the least that the 3 models take. Form: python-genai,
-types.py (August 2026); `retryDelay` inside a 429: waiting.py.
+it off (2.5 Flash; 2.5 Pro has a minimum of 128), the level `minimal` is the least that 3 Flash
+takes. Pro takes `low`: `extra: {generationConfig: {thinkingConfig: {thinkingLevel: LOW}}}`. Only
+some models return log-probabilities; the others refuse to be asked for them. A wrong key is a 400.
+Form: python-genai, types.py (August 2026); `retryDelay` inside a 429: waiting.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """OpenAI chat completions, and everything that speaks them.
 
 With another `base_url` the same dialect asks vLLM, llama.cpp, Together, OpenRouter, xAI and
-Databricks model serving (`https://HOST/serving-endpoints`). Not tried live yet:
+Databricks model serving (`https://HOST/serving-endpoints`). Hosted ones are not tried live yet:
 the recorded forms of `tests/unit` and the test server are what it was tried on.
+`reasoning: off` is an effort of `none` (GPT-5.1 and later), `minimal` is GPT-5's least; the o
+models take neither (`extra: {reasoning_effort: low}`), and no temperature.
 Form of requests and responses: openai-python, types/chat (August 2026); OpenRouter's errors inside
 a 200: its page on errors and debugging.
 """
