@@ -13,7 +13,6 @@ from fairscreen import errors
 from fairscreen.scoring.ask import Asking, _worker, ask_shard
 from fairscreen.scoring.calls import Call, Reply
 from fairscreen.scoring.journal import ShardJournal, WaveJournal, read_segment
-from fairscreen.scoring.wave import progress
 
 STAMP = {"model": "m", "model_version": "1", "wave_id": "w"}
 
@@ -133,15 +132,3 @@ def test_a_missing_text_reaches_the_driver_by_name(tmp_path: Path) -> None:
     assert found.where == "table contents, content_key c-a"
     # A screener that is sent no text does not miss it.
     assert list(_worker(asking(tmp_path, Recorder(), needs_text=False))([batch(("a", 0, None))]))
-
-
-@pytest.mark.parametrize(
-    ("done", "seconds", "text"),
-    [
-        (0, 10.0, "m: 0 of 2,000 answered"),
-        (500, 50.0, "m: 500 of 2,000 answered, 10.0 a second, about 2:30 min left"),
-        (2000, 200.0, "m: 2,000 of 2,000 answered, 10.0 a second, about 0:00 min left"),
-    ],
-)
-def test_progress(done: int, seconds: float, text: str) -> None:
-    assert progress("m", done, 2000, seconds) == text

@@ -22,14 +22,23 @@ from fairscreen.scoring.ask import ask_shard
 from fairscreen.scoring.calls import Call, Reply, State, Unwatched
 from fairscreen.scoring.client import Client
 from fairscreen.scoring.journal import ShardJournal, WaveJournal, records
+from fairscreen.scoring.meter import Meter
 from fairscreen.scoring.parse import parse
 from fairscreen.scoring.screeners import KINDS
+from fairscreen.scoring.status import STATUS, Status, read_status
 from model_server import FINAL, HARMLESS, HEALS, ModelServer, serving
 
 STAMP = {"model": "m", "model_version": "1", "wave_id": "w"}
 KEY = "k-0123456789abcdef"
 # A timeout that no busy machine reaches: tests of hangs set their own.
 FAST: dict[str, Any] = {"timeout": 60.0, "max_attempts": 4, "max_seconds": 3000.0}
+
+# How the client counts what the server did to it.
+KINDS_OF_ERRORS = {
+    **dict.fromkeys(["429", "429_seconds", "429_date", "429_reset"], "429"), "html_502": "502",
+    **dict.fromkeys(["malformed", "html_200", "empty_choices"], "malformed_200"),
+    "hang": "timeout", "truncated": "reset",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +121,8 @@ def test_what_heals_is_asked_again(fault: str) -> None:
         assert {(r.transport, r.attempts, r.error) for r in replies.values()} == {
             ("answered", 3, None)
         }
+        kind = KINDS_OF_ERRORS.get(fault, fault)
+        assert [r.retried for r in replies.values()] == [[kind, kind]] * 5
         assert sorted(server.counts.values()) == [3] * 5
 
 
@@ -145,6 +156,16 @@ def test_a_fault_mix_loses_nothing_and_asks_no_more_than_it_must(tmp_path: Path)
         transports = Counter(r["transport"] for r in kept)
         assert transports["refused"] > 5
         assert transports["failed"] > 5
+        played = Counter[str]()
+        for fault, n in server.seen.items():
+            if fault in HEALS or fault in FINAL:
+                played[KINDS_OF_ERRORS.get(fault, fault)] += n
+        # Every error is counted once, by its kind: in the segments, and by the shard itself.
+        reading = Meter(WaveJournal(tmp_path, "w")).read()
+        assert reading.sums.errors == reading.errors == played
+        found = read_status(journal.folder / STATUS)
+        assert found is not None
+        assert found[1] == Status(errors=played)
         failed = {r["error"].split(" ")[0] for r in kept if r["transport"] == "failed"}
         assert failed == {"422"}
         # A second attempt at the shard asks nothing.
@@ -311,7 +332,7 @@ def test_stop_finishes_what_is_on_the_wire_and_asks_nothing_else(tmp_path: Path)
     assert wave.reason() is None
 
 
-class Over:
+class Over(Unwatched):
     """A watch whose time is up when the test says so."""
 
     over = False

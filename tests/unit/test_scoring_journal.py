@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairscreen.scoring.journal import (
-    Meter,
     ShardJournal,
     WaveJournal,
-    footer_count,
+    footer_tally,
     read_segment,
     waves_left,
     write_segment,
@@ -27,7 +26,7 @@ def test_a_segment_comes_back_as_written(tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     write_segment(file, RECORDS)
     assert read_segment(file) == RECORDS
-    assert footer_count(file) == 2
+    assert footer_tally(file).count == 2
     with pytest.raises(FileExistsError):
         write_segment(file, RECORDS)
 
@@ -74,20 +73,6 @@ def test_attempts_see_each_others_segments(tmp_path: Path) -> None:
     assert ShardJournal(tmp_path, "w", 2).done() == set()
     wave = WaveJournal(tmp_path, "w")
     assert len(wave.segments()) == 2
-    assert Meter(wave).done() == 2
-
-
-def test_the_meter_looks_again_at_a_segment_that_was_being_written(tmp_path: Path) -> None:
-    wave = WaveJournal(tmp_path, "w")
-    shard = ShardJournal(tmp_path, "w", 0)
-    shard.write(RECORDS)
-    (segment,) = wave.segments()
-    whole = segment.read_bytes()
-    segment.write_bytes(whole[:10])
-    meter = Meter(wave)
-    assert meter.done() == 0
-    segment.write_bytes(whole)
-    assert meter.done() == 2
 
 
 def test_end_stop_and_delete(tmp_path: Path) -> None:

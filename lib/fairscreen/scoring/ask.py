@@ -19,6 +19,7 @@ import pyarrow as pa
 from fairscreen.errors import FairscreenError, InputError, StoppedError
 from fairscreen.scoring.calls import Call, Reply, Screener, State, Streaming
 from fairscreen.scoring.journal import Record, ShardJournal
+from fairscreen.scoring.status import Status
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,6 +90,7 @@ def ask_shard(
         state = state if state != "go" else segments.state()
         if state != "go":
             continue
+        segments.tell(Status(under_way=len(pending)))
         answered: list[Record] = []
         try:
             for key, reply in screener.ask(pending) if pending else ():
@@ -97,6 +99,7 @@ def ask_shard(
             segments.write(answered)
             counters.asked += len(answered)
     counters.note(state)
+    segments.tell(Status(), last=True)
     return counters
 
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from fairscreen.scoring.status import Status
+
 Params = Mapping[str, Any]
 Transport = Literal["answered", "refused", "failed"]
 State = Literal["go", "finish", "stop"]
@@ -31,7 +33,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a call brought: the columns of `replies` that the screener knows.
+    """What a call brought: the columns of `replies` that the screener knows, and, for tallies
+    alone, `error_kind` and `retried`.
 
     finish_reason   as the provider says it; `scoring.parse` knows which mean cut off or filtered
     p_yes           P(yes) / (P(yes) + P(no)) of the answer's first token, 0 to 1
@@ -39,6 +42,8 @@ class Reply:
     model_version   as reported with this reply; None = the kind's `version`
     provider_id     the provider's id of the request
     asked_at        when the reply was there, ISO 8601 in UTC; None = when it is written
+    error_kind      of a call that failed: a word (`Answer.error_kind`); None = other
+    retried         kinds of error that ended the attempts before the last; None = there was one
     """
 
     transport: Transport
@@ -55,6 +60,8 @@ class Reply:
     model_version: str | None = None
     provider_id: str | None = None
     asked_at: str | None = None
+    error_kind: str | None = None
+    retried: Sequence[str] | None = None
 
 
 class Screener(Protocol):
@@ -66,12 +73,16 @@ class Screener(Protocol):
 
 
 class Watch(Protocol):
-    """Says, whenever it is looked at, whether a shard goes on."""
+    """Says, whenever it is looked at, whether a shard goes on; is told what the shard does."""
 
     def state(self) -> State:
         """go; finish: time is up, start no further call, but bring those that were sent to their
         last word; stop: what waits for its turn is not sent, only what is on the wire is awaited.
         """
+        ...
+
+    def tell(self, status: Status, *, last: bool = False) -> None:
+        """To be called as often as the watch is looked at, and with `last` at the end."""
         ...
 
 
@@ -80,6 +91,9 @@ class Unwatched:
 
     def state(self) -> State:
         return "go"
+
+    def tell(self, status: Status, *, last: bool = False) -> None:
+        pass
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NoReturn
@@ -33,6 +33,8 @@ from fairscreen.scoring.limits import (
 )
 from fairscreen.scoring.providers import PROVIDERS
 from fairscreen.scoring.providers.base import Answer, HttpRequest
+from fairscreen.scoring.status import Status
+from fairscreen.scoring.tally import OTHER
 from fairscreen.scoring.wire import Setup, Wire
 
 _FLUSH_SECONDS = 2.0
@@ -64,6 +66,7 @@ class Client:
                     yield group
             finally:
                 runner.run(run.close())
+                watch.tell(Status(errors=run.errors), last=True)
 
     def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
         """The same for a few calls at hand."""
@@ -111,6 +114,7 @@ class _Run:
         self.finishing = self.stopping = False
         self.looked_at = float("-inf")
         self.last_failure: Answer | None = None
+        self.errors: Counter[str] = Counter()  # kind -> attempts that ended so
         self.given_up = 0  # calls in a row after which the breaker tripped
         self.expired: Answer | None = None  # the key has run out
         self.fault: BaseException | None = None
@@ -172,9 +176,13 @@ class _Run:
 
     def _look(self) -> None:
         now = self.clock()
-        if self.stopping or now - self.looked_at < _POLL_SECONDS:
+        if now - self.looked_at < _POLL_SECONDS:
             return
         self.looked_at = now
+        sent = len(self.sending)
+        self.watch.tell(Status(sent, len(self.tasks) - sent, self.errors))
+        if self.stopping:
+            return
         state = self.watch.state()
         if state == "stop":
             self.stopping = True
@@ -225,6 +233,7 @@ class _Run:
         chars = self.setup.prompt.chars(call.prompt or "", call.resume or "")
         weight = worst_tokens(chars, spec.decoding.max_tokens)
         attempt = counted = 0
+        retried: list[str] = []
         first = float("inf")
         while True:
             await self._turn(weight)
@@ -238,6 +247,8 @@ class _Run:
             finally:
                 self.sending.discard(task)
                 self._leave_wire()
+            if answer.kind not in {"answered", "refused"}:
+                self.errors[answer.error_kind or OTHER] += 1
             if answer.expired:
                 self.expired = answer
                 self._feed_no_more(self.tasks - self.sending)
@@ -252,13 +263,16 @@ class _Run:
                 answer, call.call_key, attempt=attempt, counted=counted, seconds=now - first
             )
             if pause is None:
-                self._settle(call.call_key, answer, attempt, 1000 * (now - sent))
+                self._settle(call.call_key, answer, attempt, 1000 * (now - sent), retried)
                 return
+            retried.append(answer.error_kind or OTHER)
             if self.stopping or self.given_up or self.fault or self.expired:
                 return  # no last word: the next run asks it
             await self.sleep(pause)
 
-    def _settle(self, call_key: str, answer: Answer, attempts: int, milliseconds: float) -> None:
+    def _settle(
+        self, call_key: str, answer: Answer, attempts: int, milliseconds: float, retried: list[str]
+    ) -> None:
         known = answer.kind in {"answered", "refused"}
         reply = Reply(
             "answered" if answer.kind == "answered" else "refused" if known else "failed",
@@ -276,6 +290,8 @@ class _Run:
             provider_id=answer.provider_id,
             # Now, not when its segment is written: failures may be held back for long.
             asked_at=datetime.now(UTC).isoformat(),
+            error_kind=None if known else answer.error_kind,
+            retried=retried or None,
         )
         if not known:
             self.last_failure = answer

@@ -1,9 +1,10 @@
 """Where replies are durable before they are in a table.
 
 `<root>/<wave>/<shard>/<attempt>-<seq>.jsonl`: a segment holds one reply a line; its last line
-holds their count and the SHA-256 of the bytes before it. A segment is written once and fsynced:
-no append, no rename, no lock, so that any file system will do that driver and executors share.
-A torn segment has no valid last line and is ignored; its calls are asked again.
+holds their tally (count, sums for progress) and the SHA-256 of the bytes before it. A segment is
+written once and fsynced: no append, no rename, no lock, so that any file system will do that
+driver and executors share. A torn segment has no valid last line and is ignored; its calls are
+asked again.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from typing import Any
 
 from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
 from fairscreen.scoring.calls import State
+from fairscreen.scoring.status import Status, StatusFile
+from fairscreen.scoring.tally import Tally, from_footer, tally, to_footer
 
 _SUFFIX = ".jsonl"
 _STOP = "stop"
 _END = "end"
-_FOOTER_BYTES = 256
+_FOOTER_BYTES = 16_384  # more than the counts of every HTTP status would take
 
 Record = dict[str, Any]
 
@@ -31,7 +34,7 @@ Record = dict[str, Any]
 def write_segment(file: Path, records: Sequence[Record]) -> None:
     """Write and fsync one segment. Raises FileExistsError where the name is taken."""
     body = b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in records)
-    footer = {"count": len(records), "sha256": hashlib.sha256(body).hexdigest()}
+    footer = {**to_footer(tally(records)), "sha256": hashlib.sha256(body).hexdigest()}
     with open(file, "xb") as out:
         out.write(body + json.dumps(footer).encode() + b"\n")
         out.flush()
@@ -63,15 +66,20 @@ def _split(data: bytes) -> tuple[bytes, Record]:
 
 
 def footer_count(file: Path) -> int:
-    """Replies in a segment by its last line alone (for progress only); 0 where it is torn."""
+    """Replies in a segment by its last line alone; 0 where it is torn."""
+    return footer_tally(file).count
+
+
+def footer_tally(file: Path) -> Tally:
+    """Sums of a segment by its last line alone (for progress only); empty where it is torn."""
     try:
         with open(file, "rb") as data:
             size = data.seek(0, os.SEEK_END)
             data.seek(max(0, size - _FOOTER_BYTES))
             _, footer = _split(b"\n" + data.read())
-        return int(footer["count"])
+        return from_footer(footer)
     except (OSError, ValueError, KeyError, TypeError):
-        return 0
+        return Tally()
 
 
 def _sync_folder(folder: Path) -> None:
@@ -144,6 +152,7 @@ class ShardJournal:
         self.folder = self._wave.folder / str(shard)
         self._attempt = uuid.uuid4().hex
         self._seq = 0
+        self._status = StatusFile(self.folder, self._attempt)
 
     def done(self) -> set[str]:
         """Keys of the calls that are answered in this shard, by any attempt."""
@@ -153,11 +162,15 @@ class ShardJournal:
         """Make replies durable; nothing is written for none."""
         if not records:
             return
-        if not self.folder.is_dir():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            _sync_folder(self._wave.folder)
+        self._make_folder()
         write_segment(self.folder / f"{self._attempt}-{self._seq:06d}{_SUFFIX}", records)
         self._seq += 1
+
+    def tell(self, status: Status, *, last: bool = False) -> None:
+        """Let people know what the shard does: see `status`."""
+        if self._wave.folder.is_dir():  # a late attempt must not bring a deleted wave back
+            self._make_folder()
+            self._status.tell(status, last=last)
 
     def state(self) -> State:
         return self._wave.state()
@@ -165,23 +178,13 @@ class ShardJournal:
     def stop(self, why: FairscreenError) -> None:
         self._wave.stop(why)
 
+    def _make_folder(self) -> None:
+        if not self.folder.is_dir():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _sync_folder(self._wave.folder)
+
     def _segments(self) -> list[Path]:
         return sorted(self.folder.glob(f"*{_SUFFIX}")) if self.folder.is_dir() else []
-
-
-class Meter:
-    """Counts the durable replies of a wave, reading each segment's last line once."""
-
-    def __init__(self, wave: WaveJournal) -> None:
-        self._wave = wave
-        self._seen: dict[Path, int] = {}
-
-    def done(self) -> int:
-        for segment in self._wave.segments():
-            # A segment being written counts 0 now, and is looked at again.
-            if not self._seen.get(segment):
-                self._seen[segment] = footer_count(segment)
-        return sum(self._seen.values())
 
 
 def waves_left(root: str | Path, prefix: str) -> list[WaveJournal]:

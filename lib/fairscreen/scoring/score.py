@@ -22,6 +22,7 @@ from fairscreen.scoring.commit import commit, commit_leftovers
 from fairscreen.scoring.journal import WaveJournal
 from fairscreen.scoring.notes import no_score
 from fairscreen.scoring.parse import Reason
+from fairscreen.scoring.progress import Nobody, Phase, Progress, Recorder
 from fairscreen.scoring.requests import requests
 from fairscreen.scoring.scores import scores
 from fairscreen.scoring.screeners import KINDS, check
@@ -58,6 +59,7 @@ def score(
     prompt_keys: Mapping[str, str] | None = None,
     kinds: Mapping[str, Kind] = KINDS,
     retry: Sequence[str] = (),
+    recorder: Recorder | None = None,
 ) -> ScoreResult:
     """Score this audit's documents by its models, under the audit's lease.
 
@@ -65,7 +67,7 @@ def score(
     `retry`: calls that have one of these outcomes now (failed, refused, unparseable) are asked once
     more. What was answered before stays, and an ok is never replaced: see `parse.settle`. After a
     kill the same retry again asks those that still have such an outcome, whatever the killed run
-    committed.
+    committed. `recorder`: is told how the asking of each model stands.
     Raises ConfigError or MissingPartError before any work; StoppedError (exit 4) after Ctrl-C,
     with everything kept.
     """
@@ -85,7 +87,7 @@ def score(
     commit_leftovers(warehouse, root, cfg.audit_id)
     parsers = {name: s.parser or kinds[s.kind].parser for name, s in cfg.scoring.models.items()}
     again = _again(warehouse, asked_for, parsers, retry) if retry else None
-    waves = _Waves(warehouse, cfg, root, kinds, again)
+    waves = _Waves(warehouse, cfg, root, kinds, again, recorder or Nobody())
     waves.run(asked_for)
 
     parsed = scores(asked_for, warehouse.read("replies"), parsers)
@@ -149,10 +151,10 @@ class _Waves:
 
     def __init__(
         self, warehouse: Warehouse, cfg: Config, root: Path, kinds: Mapping[str, Kind],
-        again: DataFrame | None,
+        again: DataFrame | None, recorder: Recorder,
     ) -> None:  # fmt: skip
         self.warehouse, self.cfg, self.root, self.kinds = warehouse, cfg, root, kinds
-        self.again = again
+        self.again, self.recorder = again, recorder
         self.asked = 0
         self.cost_usd = 0.0
         self.ids: list[str] = []
@@ -161,20 +163,30 @@ class _Waves:
         counts = self._pending(asked_for).groupBy("model").count().collect()
         left = {row["model"]: int(row["count"]) for row in counts}
         for model in self.cfg.scoring.models:
-            total = left.get(model, 0)
-            done = 0
+            if total := left.get(model, 0):
+                self._model(asked_for, model, total)
+
+    def _model(self, asked_for: DataFrame, model: str, total: int) -> None:
+        """All waves of one model."""
+        progress, done = Progress(model, total, self.recorder), 0
+        phase: Phase = "failed"
+        try:
             while done < total:
-                answered = self._wave(asked_for, model, total - done)
+                answered = self._wave(asked_for, model, total - done, progress)
                 if not answered:  # another model of this audit asked the same calls
                     break
                 done += answered
-            if total:
-                say(f"{model}: all {done:,} calls are answered")
+            phase = "done"
+        except (StoppedError, KeyboardInterrupt):
+            phase = "stopped"
+            raise
+        finally:
+            progress.end(phase)
 
     def _pending(self, asked_for: DataFrame) -> DataFrame:
         return plan.pending(asked_for, self.warehouse.read("replies"), self.again)
 
-    def _wave(self, asked_for: DataFrame, model: str, left: int) -> int:
+    def _wave(self, asked_for: DataFrame, model: str, left: int, progress: Progress) -> int:
         """One wave of the model's pending calls; how many it answered."""
         cfg, warehouse = self.cfg, self.warehouse
         wave_id = plan.new_wave_id(cfg.audit_id)
@@ -192,13 +204,13 @@ class _Waves:
         counters = run_wave(
             planned,
             asking,
-            label=model,
-            total=size,
+            progress,
             shards=cfg.scoring.shards,
             where=cfg.scoring.where,
         )
         why = journal.reason()  # the commit deletes the journal
         committed = commit(warehouse, journal)
+        progress.committed(committed.calls, committed.cost_usd)
         answered, size = committed.calls, sum(c.planned for c in counters)
         if size:
             self.ids.append(wave_id)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -17,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from fairscreen.errors import from_worker
 from fairscreen.progress import say
 from fairscreen.scoring.ask import Asking, Counters, ask_wave
-from fairscreen.scoring.journal import Meter, WaveJournal
+from fairscreen.scoring.journal import WaveJournal
+from fairscreen.scoring.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,20 +28,19 @@ _EVERY_SECONDS = 10.0
 def run_wave(
     planned: DataFrame,
     asking: Asking,
+    progress: Progress,
     *,
-    label: str,
-    total: int,
     shards: int,
     where: Literal["executors", "driver"],
 ) -> list[Counters]:
-    """Ask a wave and say how far it is, read from the journal. Raises what the shards raised."""
+    """Ask a wave and keep `progress` up to date. Raises what the shards raised."""
     journal = WaveJournal(asking.journal, asking.wave_id)
     journal.create()
-    meter, began = Meter(journal), time.monotonic()
+    progress.watch(journal)
     with ThreadPoolExecutor(1) as pool, _stop_on_interrupt(journal):
         future = pool.submit(ask_wave, planned, asking, shards=shards, where=where)
         while not wait([future], timeout=_EVERY_SECONDS).done:
-            say(progress(label, meter.done(), total, time.monotonic() - began))
+            progress.tick()
         try:
             return future.result()
         except Exception as error:
@@ -49,16 +48,8 @@ def run_wave(
             if known is not None:
                 raise known from None
             raise
-
-
-def progress(label: str, done: int, total: int, seconds: float) -> str:
-    """One line: done, rate, time left (unknown until the first segment is written)."""
-    text = f"{label}: {done:,} of {total:,} answered"
-    if not done or seconds <= 0:
-        return text
-    rate = done / seconds
-    minutes, rest = divmod(round((total - done) / rate), 60)
-    return f"{text}, {rate:,.1f} a second, about {minutes}:{rest:02d} min left"
+        finally:
+            progress.look()  # the journal will be gone once it is committed
 
 
 @contextmanager

@@ -101,11 +101,16 @@ class Wire:
                     body = self._setup.secret.mask_body(body)
                 return self._read(response.status, response.headers, body)
         except TimeoutError:
-            return Answer("retry", error=f"no answer within {t.timeout:g} s", overloaded=True)
+            text = f"no answer within {t.timeout:g} s"
+            return Answer("retry", error=text, error_kind="timeout", overloaded=True)
         except aiohttp.InvalidURL:
-            return Answer("final", error=f"{request.url} is no address", denied=True)
+            text = f"{request.url} is no address"
+            return Answer("final", error=text, error_kind="address", denied=True)
         except (aiohttp.ClientError, OSError) as error:
-            return Answer("retry", error=f"{type(error).__name__}: {error}")
+            # What cannot be reached never began; what began and broke off is a reset.
+            began = not isinstance(error, aiohttp.ClientConnectorError)
+            text, kind = f"{type(error).__name__}: {error}", "reset" if began else "connection"
+            return Answer("retry", error=text, error_kind=kind)
 
     async def close(self) -> None:
         if self._session is not None:

@@ -22,6 +22,7 @@ from fairscreen.scoring.providers.base import (
     decoded,
     joined,
     key,
+    malformed,
     merged,
     obj,
     post,
@@ -69,7 +70,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     blocks = data.get("content")
     reason = text_or_none(data.get("stop_reason"))
     if not isinstance(blocks, list) or (not blocks and reason is None):
-        return Answer("retry", error="200: no content")
+        return malformed("no content")
     # Cached tokens are counted beside input_tokens.
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     tokens = [n for p in parts if (n := count(obj(data, "usage", p))) is not None]

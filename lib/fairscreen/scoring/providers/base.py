@@ -60,6 +60,8 @@ class Answer:
 
     kind         answered, refused, retry, rate_limited, final
     error        what went wrong: status and the provider's own code, without key or resume
+    error_kind   the same in a word, to be counted: the status, or quota, error_200,
+                 malformed_200, timeout, reset, connection, address
     retry_after  seconds that the provider asks to wait, None = it does not say
     denied       every further call would fail alike
     expired      so it would, and the key was good until now: this call is not to blame
@@ -76,6 +78,7 @@ class Answer:
     p_yes: float | None = None
     expected_score: float | None = None
     error: str | None = None
+    error_kind: str | None = None
     retry_after: float | None = None
     denied: bool = False
     expired: bool = False
@@ -128,7 +131,7 @@ def decoded(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, A
         return failure(status, headers, body)
     data = _json(body)
     if not isinstance(data, dict):
-        return Answer("retry", error="200: the body is no JSON object")
+        return malformed("the body is no JSON object")
     error = data.get("error")
     if error:
         code = error.get("code") if isinstance(error, dict) else None
@@ -146,20 +149,36 @@ def failure(
     error = _named(_error_object(data), headers)
     words = " ".join(str(error.get(name, "")) for name in ("code", "type", "status")).lower()
     shown_text = _describe(shown or status, error, status)
+    kind = "error_200" if shown == 200 else str(status)
     refusal = _refusal(status, error, words)
     if refusal:
         return Answer("refused", finish_reason=refusal, error=shown_text)
     overloaded = status in OVERLOADED or "overloaded" in words
     wait = retry_after(headers, error)
-    if status == 429:
-        if _out_of_money(error, words):
-            return Answer("final", error=shown_text, denied=True)
-        return Answer("rate_limited", error=shown_text, retry_after=wait, overloaded=True)
-    if status in RETRYABLE or (status >= 500 and status != 501) or "overloaded" in words:
-        return Answer("retry", error=shown_text, retry_after=wait, overloaded=overloaded)
+    broke = _out_of_money(error, words)
+    if status == 429 and not broke:
+        return Answer(
+            "rate_limited", error=shown_text, error_kind=kind, retry_after=wait, overloaded=True
+        )
+    heals = status in RETRYABLE or (status >= 500 and status != 501) or "overloaded" in words
+    if heals and status != 429:
+        return Answer(
+            "retry", error=shown_text, error_kind=kind, retry_after=wait, overloaded=overloaded
+        )
     expired, wrong_key = _expired(status, error, words), _key_invalid(error)
-    denied = status in DENIED or 300 <= status < 400 or _out_of_money(error, words)
-    return Answer("final", error=shown_text, denied=denied or expired or wrong_key, expired=expired)
+    denied = status in DENIED or 300 <= status < 400 or broke or expired or wrong_key
+    return Answer(
+        "final",
+        error=shown_text,
+        error_kind="quota" if broke else kind,
+        denied=denied,
+        expired=expired,
+    )
+
+
+def malformed(what: str) -> Answer:
+    """A 200 that holds no answer: it is tried again."""
+    return Answer("retry", error=f"200: {what}", error_kind="malformed_200")
 
 
 def count(value: Any) -> int | None:

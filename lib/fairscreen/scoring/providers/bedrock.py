@@ -24,6 +24,7 @@ from fairscreen.scoring.providers.base import (
     count,
     decoded,
     joined,
+    malformed,
     merged,
     obj,
     post,
@@ -68,9 +69,9 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
         return data
     blocks, reason = obj(data, "output", "message", "content"), text_or_none(data.get("stopReason"))
     if not isinstance(blocks, list) or reason is None:
-        return Answer("retry", error="200: no message")
+        return malformed("no message")
     if reason == "malformed_model_output":
-        return Answer("retry", error="200: malformed_model_output")
+        return malformed("malformed_model_output")
     return Answer(
         "refused" if reason in _REFUSED else "answered",
         text=joined(blocks),

@@ -24,6 +24,7 @@ from fairscreen.scoring.providers.base import (
     count,
     decoded,
     key,
+    malformed,
     merged,
     obj,
     post,
@@ -90,7 +91,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     candidate = obj(data, "candidates", 0)
     reason = text_or_none(obj(candidate, "finishReason"))
     if candidate is None or (reason is None and obj(candidate, "content") is None):
-        return Answer("retry", error="200: no candidates")
+        return malformed("no candidates")
     parts = obj(candidate, "content", "parts")
     texts = [
         t

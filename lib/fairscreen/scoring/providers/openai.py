@@ -26,6 +26,7 @@ from fairscreen.scoring.providers.base import (
     decoded,
     joined,
     key,
+    malformed,
     merged,
     obj,
     post,
@@ -75,7 +76,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     message = obj(choice, "message")
     if not isinstance(message, dict):
         error = obj(choice, "error", "code")
-        return Answer("retry", error=f"200: no choices{f' ({error})' if error else ''}")
+        return malformed(f"no choices{f' ({error})' if error else ''}")
     reason = text_or_none(obj(choice, "finish_reason"))
     refusal = text_or_none(message.get("refusal"))
     content = message.get("content")
@@ -84,7 +85,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
         obj(choice, "logprobs", "content"), "token", "top_logprobs", "logprob"
     )
     if reason == "error":
-        return Answer("retry", error="200: the model stopped with an error")
+        return malformed("the model stopped with an error")
     return Answer(
         "refused" if refusal or reason in _FILTERED else "answered",
         text=refusal or text,

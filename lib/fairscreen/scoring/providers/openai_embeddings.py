@@ -21,6 +21,7 @@ from fairscreen.scoring.providers.base import (
     count,
     decoded,
     key,
+    malformed,
     merged,
     obj,
     post,
@@ -51,7 +52,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
             vectors[obj(item, "index")] = obj(item, "embedding")
     cosine = _cosine(*vectors)
     if cosine is None:
-        return Answer("retry", error="200: no two vectors of one length")
+        return malformed("no two vectors of one length")
     tokens = count(obj(data, "usage", "prompt_tokens"))
     return Answer(
         "answered",

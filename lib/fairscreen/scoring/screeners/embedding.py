@@ -112,7 +112,10 @@ class Embedding:
         for call in calls:
             began = time.perf_counter()
             if not (call.resume or "").strip() or not (call.prompt or "").strip():
-                yield call.call_key, Reply("failed", error="the text to embed is empty")
+                yield (
+                    call.call_key,
+                    Reply("failed", error="the text to embed is empty", error_kind="empty_text"),
+                )
                 continue
             prompt = self._prompt(call)
             vector, count, tokens = self._encoder.embed(call.resume or "")
