@@ -48,6 +48,8 @@ class ModelServer:
     heal_after  from this attempt of a body on nothing heals-by-itself goes wrong any more
     latency     seconds before an answer. wait: seconds that 429 and 503 ask for
     hold        answers wait for this event. echo: the message of every error
+    tokens_out  as reported with every answer
+    on_answer   told of every attempt: fault, tokens in and out that it would be billed
     """
 
     faults: dict[str, float] = field(default_factory=dict)
@@ -62,6 +64,8 @@ class ModelServer:
     keys: Counter[str] = field(default_factory=Counter)  # key as sent, in whatever header
     answered: Counter[str] = field(default_factory=Counter)
     on_attempt: Callable[[str, int], None] | None = None
+    tokens_out: int = 2
+    on_answer: Callable[[str, int, int], None] | None = None
     under_way: int = 0
     most: int = 0
     port: int = 0
@@ -241,7 +245,12 @@ def _app(server: ModelServer) -> web.Application:
 async def _play(
     server: ModelServer, request: web.Request, kind: str, body: dict[str, Any], fault: str, key: str
 ) -> web.StreamResponse:
-    whole = json.dumps(reply(kind, body, refuse=fault == "refusal")).encode()
+    said = reply(kind, body, refuse=fault == "refusal")
+    if server.tokens_out != 2:
+        said["usage"]["completion_tokens"] = server.tokens_out
+    if server.on_answer:
+        server.on_answer(fault, len(prompt_of(kind, body)) // 4, server.tokens_out)
+    whole = json.dumps(said).encode()
     headers: dict[str, str] = {}
     if fault in {"429_seconds", "503"}:
         headers["Retry-After"] = f"{server.wait:g}"

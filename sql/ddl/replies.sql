@@ -20,5 +20,6 @@ CREATE TABLE IF NOT EXISTS replies (
   retry INT COMMENT 'how often this call had been asked again on request (--retry); null = 0',
   p_yes DOUBLE COMMENT 'P(yes) / (P(yes) + P(no)) of the first token of the answer, 0 to 1; null = no log-probabilities',
   expected_score DOUBLE COMMENT 'mean score under the probabilities of the tokens of the answer, in the units of the prompt; null = no log-probabilities',
-  provider_id STRING COMMENT 'id of the request at the provider'
+  provider_id STRING COMMENT 'id of the request at the provider',
+  cost_max_usd DOUBLE COMMENT 'US dollars: upper bound of what this call can have cost, unanswered attempts included; null = not known'
 ) USING delta CLUSTER BY (call_key) COMMENT 'Gold: raw replies';

@@ -27,7 +27,8 @@ from fairscreen.scoring.screeners import KINDS
 from fairscreen.scoring.screeners.planted import PlantedParams, mean_score
 from small_audit import people
 
-AUDITS = {"first": 60, "broken": 60, "stopped": 12, "real": 20, "again": 8}
+AUDITS = {"first": 60, "broken": 60, "stopped": 12, "real": 20, "again": 8, "ends": 6,
+          "idle": 4}  # fmt: skip
 JOBS = ("registered_nurses", "construction_laborers")
 
 
@@ -219,6 +220,58 @@ def test_ctrl_c_in_the_second_wave_keeps_what_was_answered(warehouse, tmp_path):
     kept = warehouse.read("replies").join(waves, ["wave_id", "call_key"]).collect()
     assert sorted(r["call_key"] for r in kept) == sorted(log.read_text().splitlines())
     assert len(kept) == 9
+
+
+def late(log: Path, root: Path):
+    """Planted; its second call of a wave takes until the driver has ended the wave."""
+    counted = counting(log)["planted"]
+
+    def opened(params):
+        screener = counted.open(params)
+
+        class Late:
+            def ask(self, calls):
+                (wave,) = root.iterdir()
+                while list(wave.glob("*/*.jsonl")) and not (wave / "end").exists():
+                    time.sleep(0.01)
+                yield from screener.ask(calls)
+
+        return Late()
+
+    return {"planted": dataclasses.replace(counted, open=opened)}
+
+
+def test_a_wave_ends_by_time_and_the_next_takes_what_is_left(warehouse, tmp_path):
+    log, root = tmp_path / "calls", Path(warehouse.root, "_journal")
+    cfg = config("ends", wave_minutes=0.001, segment_size=1, shards=2, where="driver")
+    done = score(warehouse, cfg, prompt_keys=PROMPTS, kinds=late(log, root))
+    asked = log.read_text().splitlines()
+    assert len(asked) == len(set(asked)) == done.asked == 6
+    assert (done.outcomes, done.final) == ({"m": {"ok": 6}}, True)
+    # Two calls a wave: the one before its end was written, and the one that waited for it.
+    assert len(done.waves) == 3
+    waves = warehouse.read("waves").where("audit_id = 'ends'").groupBy("wave_id").count()
+    assert sorted(r["count"] for r in waves.collect()) == [2, 4, 6]
+
+
+class Silent:
+    """Ends its wave and answers nothing."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def ask(self, calls):
+        for wave in self.root.iterdir():
+            WaveJournal(self.root, wave.name).end()
+        return iter(())
+
+
+def test_waves_without_an_answer_do_not_go_on_for_ever(warehouse):
+    root = Path(warehouse.root, "_journal")
+    kinds = {"planted": dataclasses.replace(KINDS["planted"], open=lambda params: Silent(root))}
+    cfg = config("idle", segment_size=1, shards=1, where="driver")
+    with pytest.raises(StoppedError, match="3 waves in a row ended without one answer of m, 4 of"):
+        score(warehouse, cfg, prompt_keys=PROMPTS, kinds=kinds)
 
 
 def test_embedding_asks_identical_resumes_once(warehouse):

@@ -15,7 +15,7 @@ from model_server import serving
 
 PRICES = {"tokens_in": 1.0, "tokens_out": 2.0}
 ALWAYS = {"call_key", "model", "model_version", "transport", "attempts", "latency_ms", "asked_at",
-          "wave_id"}  # fmt: skip
+          "wave_id", "cost_max_usd"}  # fmt: skip
 OF_AN_ANSWER = {"reply", "finish_reason", "tokens_in", "tokens_out", "cost_usd", "provider_id"}
 
 

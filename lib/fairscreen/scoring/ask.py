@@ -19,6 +19,7 @@ import pyarrow as pa
 from fairscreen.errors import FairscreenError, InputError, StoppedError
 from fairscreen.scoring.calls import Call, Reply, Screener, State, Streaming
 from fairscreen.scoring.journal import Record, ShardJournal
+from fairscreen.scoring.money import Purse
 from fairscreen.scoring.status import Status
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class Counters:
     asked    were answered now; `skipped` were in the journal
     stopped  calls are left because the wave was stopped
     ended    calls are left because the wave's time was up
+    out_of_money    calls are left because the next one did not fit into the shard's share
+    spent_pico      picodollars that the shard has cost at most, earlier attempts at it included
+    unclaimed_pico  those of them that belong to calls without a reply
     """
 
     planned: int = 0
@@ -39,15 +43,27 @@ class Counters:
     skipped: int = 0
     stopped: bool = False
     ended: bool = False
+    out_of_money: bool = False
+    spent_pico: int = 0
+    unclaimed_pico: int = 0
 
     @property
     def left(self) -> int:
         return self.planned - self.asked - self.skipped
 
+    @property
+    def excused(self) -> bool:
+        """Calls may be left without a reply: the next wave asks them."""
+        return self.ended or self.out_of_money
+
     def note(self, state: State) -> None:
         """Say why calls are left, if any are."""
         self.stopped = self.left > 0 and state == "stop"
         self.ended = self.left > 0 and state == "finish"
+
+    def pay(self, purse: Purse) -> None:
+        self.out_of_money = self.left > 0 and purse.exhausted
+        self.spent_pico, self.unclaimed_pico = purse.spent, purse.unclaimed
 
 
 _SLICE = 500
@@ -68,6 +84,7 @@ def ask_shard(
     *,
     segment_size: int,
     stamp: Mapping[str, str],
+    money: int | None = None,
 ) -> Counters:
     """Ask the calls of one shard that its journal lacks, `segment_size` at a time.
 
@@ -76,9 +93,11 @@ def ask_shard(
     `end` in the wave's folder ends the shard, between two groups. A streaming screener that gives
     up (a bad key, a dead service) stops the whole wave: the reason goes into the stop file, and the
     driver raises it once everything is committed.
+    money: picodollars that all attempts at the shard may cost together; None = no limit.
     """
     if isinstance(screener, Streaming):
-        return _ask_stream(calls, screener, segments, segment_size, stamp)
+        purse = None if money is None else Purse(money, segments.spent())
+        return _ask_stream(calls, screener, segments, segment_size, stamp, purse)
     counters = Counters()
     done = segments.done()
     stream = iter(calls)
@@ -109,6 +128,7 @@ def _ask_stream(
     segments: ShardJournal,
     segment_size: int,
     stamp: Mapping[str, str],
+    purse: Purse | None,
 ) -> Counters:
     counters, done, source = Counters(), segments.done(), iter(calls)
 
@@ -125,13 +145,15 @@ def _ask_stream(
 
     try:
         for group in screener.stream(
-            pending(), segment_size=segment_size, watch=segments, keep=keep
+            pending(), segment_size=segment_size, watch=segments, keep=keep, purse=purse
         ):
             counters.asked += len(group)
     except (InputError, StoppedError) as why:
         segments.stop(why)
     counters.planned += sum(1 for _ in source)
     counters.note(segments.state())
+    if purse:
+        counters.pay(purse)
     return counters
 
 
@@ -154,8 +176,9 @@ class Asking:
     model_version: str
     open: Callable[[], Screener | Streaming]
     needs_text: bool
+    money: int | None = None  # picodollars of one shard; in the driver of all of them
 
-    def shard(self, shard: int, rows: Iterable[dict[str, Any]]) -> Counters:
+    def shard(self, shard: int, rows: Iterable[dict[str, Any]], money: int | None) -> Counters:
         return ask_shard(
             (self._call(row) for row in rows),
             self.open(),
@@ -166,6 +189,7 @@ class Asking:
                 "model_version": self.model_version,
                 "wave_id": self.wave_id,
             },
+            money=money,
         )
 
     def _call(self, row: dict[str, Any]) -> Call:
@@ -206,7 +230,7 @@ def ask_wave(
     if where == "driver":
         ordered = planned.sort("shard").toLocalIterator()
         rows = (row.asDict() for row in ordered)
-        return [asking.shard(n, group) for n, group in groupby(rows, key=lambda r: int(r["shard"]))]
+        return _in_turn(asking, rows)
     counted = planned.repartitionById(shards, "shard").mapInArrow(_worker(asking), COUNTERS)
     return [Counters(**{name: r[name] for name in _FLAGS}) for r in counted.collect()]
 
@@ -215,6 +239,16 @@ def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """In slices: a whole batch of texts as Python objects takes memory, and time on end."""
     for start in range(0, batch.num_rows, _SLICE):
         yield from batch.slice(start, _SLICE).to_pylist()
+
+
+def _in_turn(asking: Asking, rows: Iterator[dict[str, Any]]) -> list[Counters]:
+    """Shard by shard in this process: each may use all the money that is left."""
+    found: list[Counters] = []
+    for shard, group in groupby(rows, key=lambda r: int(r["shard"])):
+        spent = sum(c.spent_pico for c in found)
+        left = None if asking.money is None else max(0, asking.money - spent)
+        found.append(asking.shard(shard, group, left))
+    return found
 
 
 def _worker(
@@ -227,7 +261,7 @@ def _worker(
         try:
             # A partition is one shard; a shard in two partitions would be asked twice.
             for shard, group in groupby(rows, key=lambda r: int(r["shard"])):
-                c = asking.shard(shard, group)
+                c = asking.shard(shard, group, asking.money)
                 row = {"shard": shard, **asdict(c)}
                 yield pa.RecordBatch.from_pylist([row], schema=_COUNTERS)
         except InputError as error:

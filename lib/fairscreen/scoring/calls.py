@@ -11,7 +11,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from fairscreen.scoring.money import Purse, Terms
 
 from fairscreen.scoring.status import Status
 
@@ -41,6 +44,7 @@ class Reply:
     expected_score  mean score under the probabilities of the answer's tokens, in the prompt's units
     model_version   as reported with this reply; None = the kind's `version`
     provider_id     the provider's id of the request
+    cost_max_usd    US dollars that the call cost at most, attempts without an answer included
     asked_at        when the reply was there, ISO 8601 in UTC; None = when it is written
     error_kind      of a call that failed: a word (`Answer.error_kind`); None = other
     retried         kinds of error that ended the attempts before the last; None = there was one
@@ -59,6 +63,7 @@ class Reply:
     expected_score: float | None = None
     model_version: str | None = None
     provider_id: str | None = None
+    cost_max_usd: float | None = None
     asked_at: str | None = None
     error_kind: str | None = None
     retried: Sequence[str] | None = None
@@ -107,17 +112,22 @@ class Streaming(Protocol):
         segment_size: int,
         watch: Watch,
         keep: Callable[[list[tuple[str, Reply]]], None],
+        purse: Purse | None = None,
     ) -> Iterator[list[tuple[str, Reply]]]:
         """Replies in groups, about `segment_size` each, each group after `keep` has made it
         durable: until then its calls hold their slots. `keep` runs in another thread, one group at
         a time, while other calls go on. Calls are drawn one by one, as slots get free. `watch` says
-        when to end before the calls do. Raises InputError or StoppedError, after the last group,
-        where it makes no sense to go on."""
+        when to end before the calls do, and so does an empty `purse`. Raises InputError or
+        StoppedError, after the last group, where it makes no sense to go on."""
         ...
 
 
 def _unprepared(params: Params, where: str, shards: int) -> Params:
     return params
+
+
+def _free(params: Params) -> None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -132,6 +142,7 @@ class Kind:
     open      prepared params -> a screener; runs in the worker, may be cached per process
     parser    name of the parser in `scoring.parse`
     version   params -> the model version written to `replies` where a reply brings none
+    terms     params -> what its calls need and cost; None: it works here, for nothing
     sends     "documents" (resume and job description) or "applicant" (structural features)
     """
 
@@ -144,6 +155,7 @@ class Kind:
     version: Callable[[Params], str]
     sends: Literal["documents", "applicant"]
     prepare: Callable[[Params, str, int], Params] = _unprepared
+    terms: Callable[[Params], Terms | None] = _free
 
 
 def canonical(value: Any) -> str:

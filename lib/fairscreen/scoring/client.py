@@ -18,9 +18,9 @@ import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import NoReturn
+from functools import partial
 
-from fairscreen.errors import InputError, StoppedError
+from fairscreen.scoring import giving_up
 from fairscreen.scoring.calls import Call, Reply, Unwatched, Watch
 from fairscreen.scoring.limits import (
     CANARIES,
@@ -31,10 +31,12 @@ from fairscreen.scoring.limits import (
     reserve,
     worst_tokens,
 )
+from fairscreen.scoring.money import Purse
 from fairscreen.scoring.providers import PROVIDERS
 from fairscreen.scoring.providers.base import Answer, HttpRequest
 from fairscreen.scoring.status import Status
 from fairscreen.scoring.tally import OTHER
+from fairscreen.scoring.till import Till
 from fairscreen.scoring.wire import Setup, Wire
 
 _FLUSH_SECONDS = 2.0
@@ -57,10 +59,16 @@ class Client:
         self.setup, self.clock, self.sleep = setup, clock, sleep
 
     def stream(
-        self, calls: Iterator[Call], *, segment_size: int, watch: Watch, keep: Keep
+        self,
+        calls: Iterator[Call],
+        *,
+        segment_size: int,
+        watch: Watch,
+        keep: Keep,
+        purse: Purse | None = None,
     ) -> Iterator[Group]:
         with asyncio.Runner() as runner:
-            run = _Run(self, calls, segment_size, watch, keep)
+            run = _Run(self, calls, segment_size, watch, keep, purse)
             try:
                 while group := runner.run(run.group()):
                     yield group
@@ -87,6 +95,7 @@ class _Run:
         segment_size: int,
         watch: Watch,
         keep: Keep,
+        purse: Purse | None,
     ) -> None:
         self.setup, self.clock, self.sleep = client.setup, client.clock, client.sleep
         t = self.setup.transport
@@ -97,6 +106,8 @@ class _Run:
         self.rpm = Pace(t.rpm) if t.rpm else None
         self.tpm = Pace(t.tpm) if t.tpm else None
         self.connections = Wire(self.setup)
+        self.till = Till(self.setup, purse)
+        self.next_call: Call | None = None  # waits until it can be paid
         self.provider = PROVIDERS[self.setup.spec.provider]
         self.wake = asyncio.Event()
         self.tasks: set[asyncio.Task[None]] = set()
@@ -162,15 +173,18 @@ class _Run:
         if self.fault:
             raise self.fault
         if self.expired:
-            self._ask_for_a_fresh_key(self.expired)
-        ended = self.stopping or self.finishing
+            raise giving_up.expired(self.setup, self.expired)
+        ended = self.stopping or self.finishing or self.till.exhausted
         if self.breaker.tripped(exhausted=not ended):
             self.given_up = self.given_up or self.breaker.row
         if self.given_up:
-            self._refuse()
+            self.till.drop(self.held)
+            raise giving_up.refused(self.setup, self.last_failure, self.given_up)
         # A stop leaves the last failures open, and so does the end of a wave in which the model
         # has not answered yet: the next one asks them.
-        is_open = self.stopping or (self.finishing and not self.breaker.proven)
+        is_open = self.stopping or (ended and not self.breaker.proven)
+        if is_open:
+            self.till.drop(self.held)
         group, self.held = ([] if is_open else self.held), []
         return group
 
@@ -205,7 +219,11 @@ class _Run:
             if len(self.tasks) >= allowed or self._slots() >= self.room:
                 return
             try:
-                call = next(self.calls, None)
+                call = self.next_call or next(self.calls, None)
+                self.next_call = None
+                if call and not self.till.starts(call):
+                    self.next_call, self.fed = call, self.till.exhausted
+                    return
             except Exception as error:  # what is under way is kept first
                 self.fault, call = error, None
             if call is None:
@@ -214,9 +232,10 @@ class _Run:
             task = asyncio.get_running_loop().create_task(self._ask(call))
             self.tasks.add(task)
             self.unsent.add(task)
-            task.add_done_callback(self._ended)
+            task.add_done_callback(partial(self._ended, call.call_key))
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, call_key: str, task: asyncio.Task[None]) -> None:
+        self.till.leave(call_key)
         self.tasks.discard(task)
         self.unsent.discard(task)
         if not task.cancelled() and task.exception() is not None:
@@ -255,6 +274,8 @@ class _Run:
                 return  # no last word: with a fresh key it is asked again
             now = self.clock()
             counted += answer.kind != "rate_limited"
+            if answer.kind not in {"answered", "refused"}:
+                self.till.failed(call, answer)
             if answer.overloaded:
                 self.concurrency.overloaded(sent, now)
             if answer.kind == "rate_limited":
@@ -263,15 +284,17 @@ class _Run:
                 answer, call.call_key, attempt=attempt, counted=counted, seconds=now - first
             )
             if pause is None:
-                self._settle(call.call_key, answer, attempt, 1000 * (now - sent), retried)
+                self._settle(call, answer, attempt, 1000 * (now - sent), retried)
                 return
             retried.append(answer.error_kind or OTHER)
             if self.stopping or self.given_up or self.fault or self.expired:
                 return  # no last word: the next run asks it
             await self.sleep(pause)
+            if not await self.till.again(call):
+                return  # no last word, for want of money
 
     def _settle(
-        self, call_key: str, answer: Answer, attempts: int, milliseconds: float, retried: list[str]
+        self, call: Call, answer: Answer, attempts: int, milliseconds: float, retried: list[str]
     ) -> None:
         known = answer.kind in {"answered", "refused"}
         reply = Reply(
@@ -284,6 +307,7 @@ class _Run:
             tokens_in=answer.tokens_in,
             tokens_out=answer.tokens_out,
             cost_usd=self.setup.spec.cost_usd(answer.tokens_in, answer.tokens_out),
+            cost_max_usd=self.till.settle(call, answer),
             p_yes=answer.p_yes,
             expected_score=answer.expected_score,
             model_version=answer.model_version,
@@ -295,7 +319,7 @@ class _Run:
         )
         if not known:
             self.last_failure = answer
-            self.held.append((call_key, reply))
+            self.held.append((call.call_key, reply))
             self.breaker.failed(answer.denied)
             if self.breaker.tripped() and not self.given_up:
                 self.given_up = self.breaker.row
@@ -305,7 +329,7 @@ class _Run:
         self.breaker.answered()
         if not self.ready:
             self.ready_since = self.clock()
-        self.ready += [*self.held, (call_key, reply)]
+        self.ready += [*self.held, (call.call_key, reply)]
         self.held = []
 
     async def _turn(self, weight: int) -> None:
@@ -349,43 +373,9 @@ class _Run:
         prompt = self.setup.prompt.filled(call.prompt or "", call.resume or "")
         return self.provider.request(self.setup.spec, prompt, self.setup.secret)
 
-    def _refuse(self) -> NoReturn:
-        """Say why nothing more is asked. What was answered is durable by now."""
-        failure, name = self.last_failure, self.setup.name
-        what = (failure.error if failure else None) or "no answer"
-        if failure and failure.kind == "final":
-            calls = "the call" if self.given_up == 1 else f"{self.given_up} calls in a row"
-            raise InputError(
-                name,
-                f"{self.setup.spec.model} turned {calls} away: {what}",
-                _remedy(what, self.setup.key_source),
-            )
-        raise StoppedError(
-            f"{name}: {self.given_up} calls of {self.setup.spec.model} in a row failed, the last "
-            f"with: {what}. What was answered is kept. Run the same command again to go on."
-        )
-
-    def _ask_for_a_fresh_key(self, answer: Answer) -> NoReturn:
-        raise StoppedError(
-            f"{self.setup.name}: the key in {self.setup.key_source} has expired ({answer.error}). "
-            "What was answered is kept. Renew it and run the same command again to go on."
-        )
-
     async def close(self) -> None:
         self.fed = True
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
         await self.connections.close()
-
-
-def _remedy(what: str, key_source: str) -> str:
-    """What a person should look at, by the status that the error starts with."""
-    status = what.split(" ", 1)[0].rstrip(":")
-    if status in {"401", "403"}:
-        return f"Check the key in {key_source}, and that it may use this model."
-    if status in {"402", "429"} or "credit" in what or "quota" in what:
-        return f"Add credit to the account, or raise its limit: key in {key_source}."
-    if status == "404" or status.startswith("3") or "no address" in what:
-        return "Check model and base_url."
-    return "Check the model's decoding settings against what its provider takes."

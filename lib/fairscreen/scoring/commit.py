@@ -42,6 +42,7 @@ _COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "p_yes": (pa.float64(), "DOUBLE"),
     "expected_score": (pa.float64(), "DOUBLE"),
     "provider_id": (pa.string(), "STRING"),
+    "cost_max_usd": (pa.float64(), "DOUBLE"),
 }
 _ROWS = pa.schema([(name, arrow) for name, (arrow, _) in _COLUMNS.items()])
 _DDL = ", ".join(f"{name} {sql}" for name, (_, sql) in _COLUMNS.items())
@@ -118,9 +119,12 @@ def read_journal(warehouse: Warehouse, segments: list[Path]) -> DataFrame:
 
 
 def first_replies(rows: DataFrame) -> DataFrame:
-    """The first reply of each call_key, by time and then by segment."""
-    order = Window.partitionBy("call_key").orderBy("asked_at", "segment")
-    ranked = rows.withColumn("nth", sf.row_number().over(order))
+    """The first reply of each call_key, by time and then by segment. A call that was asked twice,
+    because a kill came between, cost both."""
+    of_call = Window.partitionBy("call_key")
+    ranked = rows.withColumn("nth", sf.row_number().over(of_call.orderBy("asked_at", "segment")))
+    at_most = sf.coalesce("cost_max_usd", "cost_usd")
+    ranked = ranked.withColumn("cost_max_usd", sf.sum(at_most).over(of_call))
     return ranked.where("nth = 1").drop("nth", "segment")
 
 

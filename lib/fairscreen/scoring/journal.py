@@ -20,6 +20,7 @@ from typing import Any
 
 from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
 from fairscreen.scoring.calls import State
+from fairscreen.scoring.money import pico
 from fairscreen.scoring.status import Status, StatusFile
 from fairscreen.scoring.tally import Tally, from_footer, tally, to_footer
 
@@ -157,6 +158,11 @@ class ShardJournal:
     def done(self) -> set[str]:
         """Keys of the calls that are answered in this shard, by any attempt."""
         return {r["call_key"] for s in self._segments() for r in read_segment(s) or ()}
+
+    def spent(self) -> int:
+        """Picodollars that the durable replies cost at most; those asked twice are paid twice."""
+        found = (r for s in self._segments() for r in read_segment(s) or ())
+        return sum(pico(r.get("cost_max_usd") or r.get("cost_usd") or 0.0) for r in found)
 
     def write(self, records: Sequence[Record]) -> None:
         """Make replies durable; nothing is written for none."""

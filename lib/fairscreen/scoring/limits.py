@@ -10,7 +10,8 @@ Limits hold per audit: two audits that share a key are not coordinated.
 **Pace.** Not more than the share in *any* minute, and evenly: 60 / share seconds between requests.
 A bucket that fills up would allow a burst of twice the share around a minute's end, and providers
 count in windows of a second. Tokens are charged before sending, at their worst: characters / 3
-(English has about 4 to a token, other scripts fewer) plus `max_tokens`. A request above a whole
+(English has about 4 to a token, other scripts fewer) plus `max_tokens`. That is a pace and no
+bound: where money is capped, bytes are counted (`money`). A request above a whole
 minute's share is charged the share, since waiting would not make it smaller.
 
 **Concurrency** starts at the shard's share of `concurrency`, is halved by 429, 503, 529 and

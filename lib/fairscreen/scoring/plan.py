@@ -52,15 +52,13 @@ def again(outcomes: DataFrame, replies: DataFrame, wanted: Sequence[str]) -> Dat
     return calls.join(replies.groupBy("call_key").agg(retry), "call_key")
 
 
-def plan(calls: DataFrame, cfg: Config, model: str, wave_id: str) -> DataFrame:
+def plan(calls: DataFrame, cfg: Config, model: str, wave_id: str, shards: int) -> DataFrame:
     """At most `wave_size` pending calls of one model as rows of `waves`.
 
     The shard is a hash of the call, modulo `shards`: the same on any number of partitions.
     """
     scoring = cfg.scoring
-    shard = sf.pmod(
-        random.hash_column(cfg.seed, "shard", sf.col("call_key")), sf.lit(scoring.shards)
-    )
+    shard = sf.pmod(random.hash_column(cfg.seed, "shard", sf.col("call_key")), sf.lit(shards))
     mine = calls.where(sf.col("model") == model)
     # By hash, not by key: a wave that is cut off is a random part of the calls.
     order = random.hash_column(cfg.seed, "wave", sf.col("call_key"))

@@ -105,6 +105,11 @@ class Progress:
             self._reading = self._meter.read()
         return self._standing()
 
+    def look_at_wave(self) -> int:
+        """Calls of the present wave that have a durable reply."""
+        self.look()
+        return self._reading.sums.count
+
     def committed(self, calls: int, cost_usd: float) -> None:
         """The wave is over, and this is what the table has of it."""
         sums = self._sums + self._reading.sums

@@ -18,6 +18,7 @@ from fairscreen.errors import InputError
 from fairscreen.scoring.calls import Kind, canonical
 from fairscreen.scoring.screeners import KINDS
 from fairscreen.settings.scoring import Screener
+from fairscreen.tables import Warehouse
 
 # Replicates come with the chat models; one answer each until then.
 _REPLICATE = 0
@@ -65,16 +66,40 @@ def requests(
                 sf.lit(_REPLICATE).alias("replicate"),
                 "content_key",
                 "prompt_key",
-                sf.substring(sf.sha2(_sent(kind, screener), 256), 1, 32).alias("call_key"),
+                call_key_column(kind, screener).alias("call_key"),
                 "payload",
             )
         )
     return reduce(DataFrame.unionByName, frames)
 
 
+def of_audit(
+    warehouse: Warehouse,
+    cfg: Config,
+    prompt_keys: Mapping[str, str] | None = None,
+    kinds: Mapping[str, Kind] = KINDS,
+) -> DataFrame:
+    """The requests of an audit whose documents are rendered.
+
+    `prompt_keys`: default is that of the job descriptions as rendered.
+    """
+    mine = f"audit_id = '{cfg.audit_id}'"
+    if prompt_keys is None:
+        from fairscreen.documents.render import job_descriptions
+
+        prompt_keys = {job: key for job, key, _ in job_descriptions(cfg)}
+    documents = warehouse.read("documents").where(mine)
+    return requests(documents, warehouse.read("applicants").where(mine), cfg, prompt_keys, kinds)
+
+
 def identity(kind: Kind, screener: Screener) -> str:
     """Canonical JSON of what this screener's answers depend on besides what it is sent."""
     return canonical({"model": kind.model(screener.params), **kind.identity(screener.params)})
+
+
+def call_key_column(kind: Kind, screener: Screener) -> Column:
+    """The call key of rows that have content_key and prompt_key, or payload."""
+    return sf.substring(sf.sha2(_sent(kind, screener), 256), 1, 32)
 
 
 def _sent(kind: Kind, screener: Screener) -> Column:

@@ -1,4 +1,4 @@
-"""The scoring station: requests, then plan, ask and commit until nothing is pending, then scores.
+"""The scoring station: requests, then waves until nothing is pending, then scores.
 
 What a reply exists for is never asked again, in this audit or another of the same warehouse.
 """
@@ -10,23 +10,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
-from fairscreen.errors import ConfigError, FairscreenError, StoppedError
-from fairscreen.progress import say
+from fairscreen.errors import ConfigError
 from fairscreen.scoring import agreement, plan
-from fairscreen.scoring.ask import Asking, require_no_speculation
+from fairscreen.scoring.ask import require_no_speculation
 from fairscreen.scoring.calls import Kind
-from fairscreen.scoring.commit import commit, commit_leftovers
-from fairscreen.scoring.journal import WaveJournal
+from fairscreen.scoring.commit import commit_leftovers
 from fairscreen.scoring.notes import no_score
 from fairscreen.scoring.parse import Reason
-from fairscreen.scoring.progress import Nobody, Phase, Progress, Recorder
-from fairscreen.scoring.requests import requests
+from fairscreen.scoring.progress import Nobody, Recorder
+from fairscreen.scoring.requests import of_audit
 from fairscreen.scoring.scores import scores
 from fairscreen.scoring.screeners import KINDS, check
-from fairscreen.scoring.wave import run_wave
+from fairscreen.scoring.waves import Waves
 from fairscreen.tables import Warehouse
 
 Counts = dict[str, int]
@@ -77,17 +74,12 @@ def score(
     root = journal_root(warehouse, cfg)
     mine = f"audit_id = '{cfg.audit_id}'"
     applicants = warehouse.read("applicants").where(mine)
-    documents = warehouse.read("documents").where(mine)
-    if prompt_keys is None:
-        from fairscreen.documents.render import job_descriptions
-
-        prompt_keys = {job: key for job, key, _ in job_descriptions(cfg)}
-    asked_for = requests(documents, applicants, cfg, prompt_keys, kinds)
+    asked_for = of_audit(warehouse, cfg, prompt_keys, kinds)
     warehouse.replace("requests", asked_for.drop("document_format", "payload"), where=mine)
     commit_leftovers(warehouse, root, cfg.audit_id)
-    parsers = {name: s.parser or kinds[s.kind].parser for name, s in cfg.scoring.models.items()}
-    again = _again(warehouse, asked_for, parsers, retry) if retry else None
-    waves = _Waves(warehouse, cfg, root, kinds, again, recorder or Nobody())
+    parsers = _parsers(cfg, kinds)
+    again = asked_again(warehouse, cfg, asked_for, retry, kinds)
+    waves = Waves(warehouse, cfg, root, kinds, again, recorder or Nobody())
     waves.run(asked_for)
 
     parsed = scores(asked_for, warehouse.read("replies"), parsers)
@@ -107,12 +99,22 @@ def score(
     )
 
 
-def _again(
-    warehouse: Warehouse, asked_for: DataFrame, parsers: Mapping[str, str], retry: Sequence[str]
-) -> DataFrame:
-    """The calls to ask once more, read from the replies as they are at this moment."""
+def _parsers(cfg: Config, kinds: Mapping[str, Kind]) -> dict[str, str]:
+    return {name: s.parser or kinds[s.kind].parser for name, s in cfg.scoring.models.items()}
+
+
+def asked_again(
+    warehouse: Warehouse,
+    cfg: Config,
+    asked_for: DataFrame,
+    retry: Sequence[str],
+    kinds: Mapping[str, Kind] = KINDS,
+) -> DataFrame | None:
+    """The calls to ask once more, by the replies as they are at this moment; None for no retry."""
+    if not retry:
+        return None
     before = warehouse.read("replies", version=warehouse.version("replies"))
-    return plan.again(scores(asked_for, before, parsers), before, retry)
+    return plan.again(scores(asked_for, before, _parsers(cfg, kinds)), before, retry)
 
 
 def _compare(
@@ -144,108 +146,6 @@ def journal_root(warehouse: Warehouse, cfg: Config) -> Path:
             "Give a folder that driver and executors share (Databricks: a path under /Volumes).",
         )
     return Path(warehouse.root, "_journal")
-
-
-class _Waves:
-    """The waves of one run: plan, ask and commit, one after the other, model by model."""
-
-    def __init__(
-        self, warehouse: Warehouse, cfg: Config, root: Path, kinds: Mapping[str, Kind],
-        again: DataFrame | None, recorder: Recorder,
-    ) -> None:  # fmt: skip
-        self.warehouse, self.cfg, self.root, self.kinds = warehouse, cfg, root, kinds
-        self.again, self.recorder = again, recorder
-        self.asked = 0
-        self.cost_usd = 0.0
-        self.ids: list[str] = []
-
-    def run(self, asked_for: DataFrame) -> None:
-        counts = self._pending(asked_for).groupBy("model").count().collect()
-        left = {row["model"]: int(row["count"]) for row in counts}
-        for model in self.cfg.scoring.models:
-            if total := left.get(model, 0):
-                self._model(asked_for, model, total)
-
-    def _model(self, asked_for: DataFrame, model: str, total: int) -> None:
-        """All waves of one model."""
-        progress, done = Progress(model, total, self.recorder), 0
-        phase: Phase = "failed"
-        try:
-            while done < total:
-                answered = self._wave(asked_for, model, total - done, progress)
-                if not answered:  # another model of this audit asked the same calls
-                    break
-                done += answered
-            phase = "done"
-        except (StoppedError, KeyboardInterrupt):
-            phase = "stopped"
-            raise
-        finally:
-            progress.end(phase)
-
-    def _pending(self, asked_for: DataFrame) -> DataFrame:
-        return plan.pending(asked_for, self.warehouse.read("replies"), self.again)
-
-    def _wave(self, asked_for: DataFrame, model: str, left: int, progress: Progress) -> int:
-        """One wave of the model's pending calls; how many it answered."""
-        cfg, warehouse = self.cfg, self.warehouse
-        wave_id = plan.new_wave_id(cfg.audit_id)
-        wave = plan.plan(self._pending(asked_for), cfg, model, wave_id)
-        warehouse.append("waves", wave, transaction=f"waves/{wave_id}")
-        planned = warehouse.read("waves").where(sf.col("wave_id") == wave_id)
-        size = min(left, cfg.scoring.wave_size)
-        say(f"{model}: asking {size:,} calls" + (f" of {left:,}" if left > size else ""))
-        asking = self._asking(model, wave_id)
-        if asking.needs_text:
-            planned = plan.with_texts(planned, warehouse.read("contents"))
-        else:
-            planned = planned.selectExpr("*", "string(NULL) AS resume", "string(NULL) AS prompt")
-        journal = WaveJournal(self.root, wave_id)
-        counters = run_wave(
-            planned,
-            asking,
-            progress,
-            shards=cfg.scoring.shards,
-            where=cfg.scoring.where,
-        )
-        why = journal.reason()  # the commit deletes the journal
-        committed = commit(warehouse, journal)
-        progress.committed(committed.calls, committed.cost_usd)
-        answered, size = committed.calls, sum(c.planned for c in counters)
-        if size:
-            self.ids.append(wave_id)
-        self.asked += answered
-        self.cost_usd += committed.cost_usd
-        if why:
-            raise why
-        if any(c.stopped for c in counters):
-            raise StoppedError(
-                f"audit {cfg.audit_id}: stopped on request, {answered:,} of the wave's {size:,} "
-                f"calls of {model} are answered and kept. Run the same command again to go on."
-            )
-        if answered != size:
-            raise FairscreenError(
-                f"audit {cfg.audit_id}: {model} answered {answered:,} of {size:,} calls and left "
-                "the others without a reply. This is a fault of the screener's code."
-            )
-        return answered
-
-    def _asking(self, model: str, wave_id: str) -> Asking:
-        screener, scoring = self.cfg.scoring.models[model], self.cfg.scoring
-        kind, params = self.kinds[screener.kind], dict(screener.params)
-        # In the driver shards run one after the other: each has the whole of the limits.
-        at_once = scoring.shards if scoring.where == "executors" else 1
-        prepared = kind.prepare(params, f"scoring.models.{model}.params", at_once)
-        opener = kind.open
-        return Asking(
-            journal=str(self.root),
-            wave_id=wave_id,
-            segment_size=self.cfg.scoring.segment_size,
-            model=kind.model(params),
-            model_version=kind.version(params),
-            open=lambda: opener(prepared),
-            needs_text=kind.sends == "documents",
-        )
 
 
 def _count(

@@ -1,13 +1,19 @@
 """One wave from the driver's side: the Spark action runs in a thread, people see progress.
 
+A wave's time runs from its first durable answer (planning and starting workers is not asking). When
+it is over, the file `end` tells the shards: they finish what they began, and the driver commits and
+plans what is left anew.
+
 Ctrl-C once writes the `stop` file: shards write what is answered and return, and it is
 committed. Ctrl-C twice is what it always was.
 """
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -32,15 +38,27 @@ def run_wave(
     *,
     shards: int,
     where: Literal["executors", "driver"],
+    minutes: float,
 ) -> list[Counters]:
-    """Ask a wave and keep `progress` up to date. Raises what the shards raised."""
+    """Ask a wave and keep `progress` up to date. Raises what the shards raised.
+
+    minutes: how long after its first answer the wave ends.
+    """
     journal = WaveJournal(asking.journal, asking.wave_id)
     journal.create()
     progress.watch(journal)
     with ThreadPoolExecutor(1) as pool, _stop_on_interrupt(journal):
         future = pool.submit(ask_wave, planned, asking, shards=shards, where=where)
-        while not wait([future], timeout=_EVERY_SECONDS).done:
-            progress.tick()
+        over, told = math.inf, time.monotonic()
+        while not wait([future], timeout=min(_EVERY_SECONDS, 60 * minutes)).done:
+            now = time.monotonic()
+            if now - told >= _EVERY_SECONDS:
+                progress.tick()
+                told = now
+            if over == math.inf and progress.look_at_wave():
+                over = now + 60 * minutes
+            if now >= over:
+                journal.end()
         try:
             return future.result()
         except Exception as error:

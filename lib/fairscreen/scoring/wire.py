@@ -105,12 +105,12 @@ class Wire:
             return Answer("retry", error=text, error_kind="timeout", overloaded=True)
         except aiohttp.InvalidURL:
             text = f"{request.url} is no address"
-            return Answer("final", error=text, error_kind="address", denied=True)
+            return Answer("final", error=text, error_kind="address", denied=True, unbilled=True)
         except (aiohttp.ClientError, OSError) as error:
             # What cannot be reached never began; what began and broke off is a reset.
             began = not isinstance(error, aiohttp.ClientConnectorError)
             text, kind = f"{type(error).__name__}: {error}", "reset" if began else "connection"
-            return Answer("retry", error=text, error_kind=kind)
+            return Answer("retry", error=text, error_kind=kind, unbilled=not began)
 
     async def close(self) -> None:
         if self._session is not None:

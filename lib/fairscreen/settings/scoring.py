@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from fairscreen import config_checks
 from fairscreen.scoring.parse import PARSERS
-from fairscreen.settings.base import Settings
+from fairscreen.settings.base import Positive, Settings
 
 
 class Documents(Settings):
@@ -47,11 +47,22 @@ class Screener(Settings):
 
 
 class Scoring(Settings):
+    """Whom to ask, and how.
+
+    wave_size     calls of one wave, at most: what one commit brings into the tables
+    wave_minutes  a wave ends this long after its first answer, is committed, and what is left is
+                  split anew over all shards: so that no shard waits for a slower one
+    max_cost      US dollars that all runs of this audit may cost together (`scoring.money` says
+                  what that holds for); null = no limit
+    """
+
     models: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Screener] = Field(
         min_length=1
     )
     shards: int = Field(ge=1, le=10_000)
     wave_size: int = Field(ge=1)
+    wave_minutes: Positive
+    max_cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     segment_size: int = Field(ge=1)  # replies per journal file
     where: Literal["executors", "driver"]
     journal: str | None = None  # folder of driver and executors; null = inside the warehouse

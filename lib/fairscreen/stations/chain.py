@@ -12,7 +12,8 @@ from fairscreen.documents.render import job_contents
 from fairscreen.lease import lease
 from fairscreen.population import jobs
 from fairscreen.progress import say
-from fairscreen.scoring import screeners
+from fairscreen.scoring import quote as quotes
+from fairscreen.scoring import quote_text, screeners
 from fairscreen.session import get_session
 from fairscreen.stations import applicants, estimate, ingest, render, report, score, selection
 from fairscreen.stations.common import STATIONS, Run, StationResult
@@ -21,11 +22,12 @@ from fairscreen.tables import Warehouse, require_folder
 
 def run_audit(
     cfg: Config, *, until: str = "report", command: str | None = None, retry: Sequence[str] = (),
-    reparse: bool = False,
+    reparse: bool = False, quote: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Run the audit's stations up to `until`; the summary. `command`: for the report.
 
-    retry, reparse: see `stations.score`.
+    retry, reparse: see `stations.score`. quote: instead of scoring say what it would cost, as
+    `quote` for machines and `text` for people; stations run up to `render`.
     """
     # Everything that can be refused is refused before there is work to lose.
     screeners.check(cfg)
@@ -43,7 +45,7 @@ def run_audit(
         run = Run(concrete, warehouse, command)
         seconds = {"ingest": time.monotonic() - began}
         done: dict[str, StationResult] = {}
-        for name in STATIONS[: STATIONS.index(until) + 1]:
+        for name in STATIONS[: STATIONS.index("render" if quote else until) + 1]:
             if name == "applicants":
                 done[name] = applicants.run(run, bronze, chosen)
             elif name == "render":
@@ -55,6 +57,9 @@ def run_audit(
             else:
                 done[name] = report.run(run, bronze, done)
             seconds[name] = done[name].seconds
+        if quote:
+            found = quotes.quote(warehouse, run.cfg, retry=retry)
+            return {"quote": quote_text.as_json(found), "text": quote_text.as_text(found)}
         summary = _summary(run, done, seconds)
     if until == "report":
         summary["summary_path"] = report.write_summary(run.cfg, summary)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from fairscreen.scoring.models import ModelSpec
@@ -22,6 +22,8 @@ from fairscreen.scoring.secrets import Secret
 RETRYABLE = {408, 409, 424, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
 OVERLOADED = {429, 503, 529}
 DENIED = {401, 402, 403, 404}
+# With these the model may have worked: Azure bills 400 (its filter) and 408.
+MAYBE_BILLED = {200, 400, 408, 424, 499, 504, 524}
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class Answer:
     denied       every further call would fail alike
     expired      so it would, and the key was good until now: this call is not to blame
     overloaded   the server says it is too much: fewer at a time
+    unbilled     the provider did no work that it could bill: see `scoring.money`
     """
 
     kind: Literal["answered", "refused", "retry", "rate_limited", "final"]
@@ -83,6 +86,7 @@ class Answer:
     denied: bool = False
     expired: bool = False
     overloaded: bool = False
+    unbilled: bool = False
 
 
 class Provider(Protocol):
@@ -145,10 +149,15 @@ def failure(
 ) -> Answer:
     """A response that is no answer, classified. `shown`: the status on the wire, where it is
     another one (an error inside a 200)."""
+    found = _classified(status, headers, body, shown or status)
+    return replace(found, unbilled=(shown or status) not in MAYBE_BILLED)
+
+
+def _classified(status: int, headers: Mapping[str, str], body: bytes, shown: int) -> Answer:
     data = _json(body)
     error = _named(_error_object(data), headers)
     words = " ".join(str(error.get(name, "")) for name in ("code", "type", "status")).lower()
-    shown_text = _describe(shown or status, error, status)
+    shown_text = _describe(shown, error, status)
     kind = "error_200" if shown == 200 else str(status)
     refusal = _refusal(status, error, words)
     if refusal:

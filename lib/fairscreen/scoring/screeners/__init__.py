@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError
 from fairscreen.scoring.calls import Kind
+from fairscreen.scoring.money import Terms, unbounded
 from fairscreen.scoring.screeners import chat, embedding, embedding_api, planted
 
 KINDS: Mapping[str, Kind] = {
@@ -15,11 +16,33 @@ KINDS: Mapping[str, Kind] = {
 _COSINE = "cosine/1"
 
 
+def _require_bound(terms: Terms | None, where: str) -> None:
+    """Under a cap on the costs every call needs a price, and an answer of bounded length."""
+    if terms is None:
+        return
+    if terms.spec.prices is None:
+        raise ConfigError(
+            f"{where}.prices",
+            "are not known, and scoring.max_cost is set",
+            "Give {tokens_in: 0.15, tokens_out: 0.60} (US dollars per million tokens; 0 for a "
+            "server of your own), or take max_cost away.",
+        )
+    field = unbounded(terms.spec.decoding.extra)
+    if field:
+        raise ConfigError(
+            f"{where}.decoding.extra",
+            f"sets {field}, so that scoring.max_cost cannot say what an answer costs at most",
+            "Use decoding.max_tokens, or take max_cost away.",
+        )
+
+
 def check(cfg: Config, kinds: Mapping[str, Kind] = KINDS) -> None:
     """Every model's parameters and parts; ConfigError or MissingPartError before any work."""
     for name, screener in cfg.scoring.models.items():
         kind = kinds[screener.kind]
         kind.check(screener.params, f"scoring.models.{name}.params")
+        if cfg.scoring.max_cost is not None:
+            _require_bound(kind.terms(screener.params), f"scoring.models.{name}.params")
         # Replies of embedding models are JSON of a cosine, of all others text: the parsers of one
         # find no score in any reply of the other.
         for field, parsers in (("parser", (screener.parser,)),

@@ -19,6 +19,7 @@ from fairscreen.scoring import prompts
 from fairscreen.scoring.calls import Kind, Params
 from fairscreen.scoring.client import Client
 from fairscreen.scoring.models import ModelSpec
+from fairscreen.scoring.money import Terms
 from fairscreen.scoring.screeners import api
 from fairscreen.scoring.screeners.params import checked
 
@@ -48,6 +49,11 @@ def _prepare(params: Params, where: str, shards: int) -> Params:
     return api.prepared(*_read(params, where), where, shards)
 
 
+def _terms(params: Params) -> Terms:
+    p, model, prompt = _read(params, "params")
+    return Terms(model, prompt, p.concurrency)
+
+
 def _identity(params: Params) -> dict[str, Any]:
     p, model, prompt = _read(params, "params")
     decoding = model.decoding.model_dump(mode="json", exclude={"max_tokens_field"})
@@ -74,4 +80,5 @@ KIND = Kind(
     version=_version,
     sends="documents",
     prepare=_prepare,
+    terms=_terms,
 )

@@ -13,6 +13,7 @@ from fairscreen.errors import ConfigError
 from fairscreen.scoring.calls import Kind, Params
 from fairscreen.scoring.client import Client
 from fairscreen.scoring.models import ModelSpec
+from fairscreen.scoring.money import Terms
 from fairscreen.scoring.providers.base import Prompt, Text
 from fairscreen.scoring.screeners import api
 from fairscreen.scoring.screeners.params import checked
@@ -49,6 +50,11 @@ def _prepare(params: Params, where: str, shards: int) -> Params:
     return api.prepared(*_read(params, where), Pair(), where, shards)
 
 
+def _terms(params: Params) -> Terms:
+    p, model = _read(params, "params")
+    return Terms(model, Pair(), p.concurrency)
+
+
 def _identity(params: Params) -> dict[str, Any]:
     p, model = _read(params, "params")
     return {**api.identity(p, model), "extra": model.decoding.extra}
@@ -69,4 +75,5 @@ KIND = Kind(
     version=_version,
     sends="documents",
     prepare=_prepare,
+    terms=_terms,
 )

@@ -1,0 +1,42 @@
+"""Why a shard asks nothing more, for people. What was answered is durable by then."""
+
+from __future__ import annotations
+
+from fairscreen.errors import FairscreenError, InputError, StoppedError
+from fairscreen.scoring.providers.base import Answer
+from fairscreen.scoring.wire import Setup
+
+
+def refused(setup: Setup, failure: Answer | None, row: int) -> FairscreenError:
+    """`row` calls in a row failed, the last with `failure`: of bad input, or of a bad service."""
+    what = (failure.error if failure else None) or "no answer"
+    if failure and failure.kind == "final":
+        calls = "the call" if row == 1 else f"{row} calls in a row"
+        return InputError(
+            setup.name,
+            f"{setup.spec.model} turned {calls} away: {what}",
+            _remedy(what, setup.key_source),
+        )
+    return StoppedError(
+        f"{setup.name}: {row} calls of {setup.spec.model} in a row failed, the last "
+        f"with: {what}. What was answered is kept. Run the same command again to go on."
+    )
+
+
+def expired(setup: Setup, answer: Answer) -> StoppedError:
+    return StoppedError(
+        f"{setup.name}: the key in {setup.key_source} has expired ({answer.error}). "
+        "What was answered is kept. Renew it and run the same command again to go on."
+    )
+
+
+def _remedy(what: str, key_source: str) -> str:
+    """What a person should look at, by the status that the error starts with."""
+    status = what.split(" ", 1)[0].rstrip(":")
+    if status in {"401", "403"}:
+        return f"Check the key in {key_source}, and that it may use this model."
+    if status in {"402", "429"} or "credit" in what or "quota" in what:
+        return f"Add credit to the account, or raise its limit: key in {key_source}."
+    if status == "404" or status.startswith("3") or "no address" in what:
+        return "Check model and base_url."
+    return "Check the model's decoding settings against what its provider takes."
