@@ -6,6 +6,9 @@ ci_high, p_value, p_holm. Methods other than the influence function's (`eif`), f
 `text` stand between slice and field. Only what was computed is a metric; the rest, with
 its reason, is in the artifact estimates.csv and counted in the tag `not_computable`.
 
+A model that is asked has its run from then on (`scoring_runs`): the tag `scoring_state` says how
+its asking stands, and the report goes into that run, whose state is then `reported`.
+
 No run is ever active: everything goes through a client, so that two audits in one process cannot
 write into each other's run. Four first uses of one SQLite file at once killed three of them, so
 opening the store and creating the experiment hold a file lock.
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = "fairscreen"
 FIELDS = ("estimate", "std_error", "ci_low", "ci_high", "p_value", "p_holm")
+STATE = "scoring_state"  # tag: how the asking stands, or that the report is in
+OPEN_STATES = ("asking", "stopped", "failed", "done")
+REPORTED = "reported"
 _PARAM_LIMIT = 6000  # characters; MLflow refuses longer values
 _BATCH = 100  # parameters and tags per call; metrics may be 1,000
 _PLAIN = re.compile(r"[^A-Za-z0-9_\-]+")
@@ -84,36 +90,25 @@ def log_audit_run(
     warehouse_root: str, report_path: str | Path | None, summary: Mapping[str, Any],
     simulated: bool,
 ) -> str:  # fmt: skip
-    """Log one model's part of an audit as a new, finished MLflow run; its id.
+    """Log one model's part of an audit into its MLflow run and finish that; the run's id.
+
+    It is the run that its scoring opened and that no report went into yet, else a new one.
 
     estimates, overlap, patterns, outcomes: rows with the columns of the tables (outcomes: of the
     view group_outcomes); rows of other models are left out. input_versions: Delta version of
     each table read. report_path: may be None where the report names its own run; `attach` it then.
     """
-    client, experiment = _experiment(cfg)
+    client, experiment = connect(cfg)
     own = {
         "estimates": _of(estimates, model),
         "overlap": _of(overlap, model),
         "patterns": _of(patterns, model),
         "outcomes": _of(outcomes, model),
     }
-    kind = cfg.scoring.models[model].kind if model in cfg.scoring.models else "unknown"
     not_computable = int((own["estimates"]["status"] == "not_computable").sum())
-    tags = {
-        "audit_id": cfg.audit_id,
-        "design": cfg.design,
-        "model": model,
-        "model_kind": kind,
-        "simulated": str(simulated).lower(),
-        "config_hash": cfg.hash(),
-        "package_version": __version__,
-        "not_computable": str(not_computable),
-        "mlflow.user": "fairscreen",
-        "mlflow.note.content": cfg.title,
-    }
-    run_id: str = client.create_run(
-        experiment, tags=tags, run_name=f"{cfg.audit_id} {model}"
-    ).info.run_id
+    tags = run_tags(cfg, model, warehouse_root)
+    tags |= {"simulated": str(simulated).lower(), "not_computable": str(not_computable)}
+    run_id = open_run(client, experiment, tags, state=REPORTED)
     try:
         _log_parameters(client, run_id, parameters(cfg, model))
         _log_metrics(client, run_id, metrics(own["estimates"]) | _counts(own["outcomes"]))
@@ -132,8 +127,52 @@ def log_audit_run(
 
 def attach(cfg: Config, run_id: str, file: str | Path) -> None:
     """Add a file, such as the finished report, to a run that was logged."""
-    client, _ = _experiment(cfg)
+    client, _ = connect(cfg)
     client.log_artifact(run_id, str(file))
+
+
+def run_tags(cfg: Config, model: str, warehouse_root: str) -> dict[str, str]:
+    """What every run of an audit's model is found and read by."""
+    screener = cfg.scoring.models.get(model)
+    return {
+        "audit_id": cfg.audit_id,
+        "design": cfg.design,
+        "model": model,
+        "model_kind": screener.kind if screener else "unknown",
+        "warehouse": warehouse_root,
+        "config_hash": cfg.hash(),
+        "package_version": __version__,
+        "mlflow.user": "fairscreen",
+        "mlflow.note.content": cfg.title,
+    }
+
+
+def open_run(client: MlflowClient, experiment: str, tags: Mapping[str, str], *, state: str) -> str:
+    """The id of the model's run that waits for its report, or of a new one; it is running now.
+
+    tags: of `run_tags`, with which the run is tagged anew. state: its `scoring_state` from now on.
+    """
+    from mlflow.entities import RunTag
+
+    found = _unreported(client, experiment, tags)
+    if found is None:
+        new = dict(tags) if state == REPORTED else {**tags, STATE: state}
+        name = f"{tags['audit_id']} {tags['model']}"
+        return str(client.create_run(experiment, tags=new, run_name=name).info.run_id)
+    client.update_run(found, status="RUNNING")
+    client.log_batch(found, tags=[RunTag(k, v) for k, v in {**tags, STATE: state}.items()])
+    return found
+
+
+def _unreported(client: MlflowClient, experiment: str, tags: Mapping[str, str]) -> str | None:
+    # Ids of audits and names of models hold no quote. A warehouse may: it is compared here.
+    wanted = f"tags.audit_id = '{tags['audit_id']}' AND tags.model = '{tags['model']}'"
+    runs = client.search_runs([experiment], wanted, order_by=["attributes.start_time DESC"])
+    for run in runs:
+        own = run.data.tags
+        if own.get(STATE) in OPEN_STATES and own.get("warehouse") == tags["warehouse"]:
+            return str(run.info.run_id)
+    return None
 
 
 def parameters(cfg: Config, model: str) -> dict[str, str]:
@@ -203,7 +242,7 @@ def _alone(database: Path | None) -> Iterator[None]:
         yield
 
 
-def _experiment(cfg: Config) -> tuple[MlflowClient, str]:
+def connect(cfg: Config) -> tuple[MlflowClient, str]:
     """A client and the id of the experiment, created with its artifact location if new."""
     # Before the import: MLflow reads it once. The import takes seconds, so it waits until here.
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"

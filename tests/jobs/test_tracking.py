@@ -40,7 +40,7 @@ def logged(tmp_path_factory):
         report_path=None, summary={"audit_id": "demo"}, simulated=False,
     )  # fmt: skip
     tracking.attach(cfg, run_id, report)
-    client, _ = tracking._experiment(cfg)
+    client, _ = tracking.connect(cfg)
     return folder, cfg, client, client.get_run(run_id), estimates
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairscreen.scoring import score
+from fairscreen.scoring_runs import ScoringRuns
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 
 
@@ -19,7 +20,8 @@ def run(
     """
 
     def work() -> dict[str, Any]:
-        done = score.score(run.warehouse, run.cfg, retry=retry)
+        with ScoringRuns(run.cfg, run.warehouse.root) as runs:
+            done = score.score(run.warehouse, run.cfg, retry=retry, recorder=runs)
         return {
             "asked": done.asked,
             "reused": done.reused,
