@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,14 @@ TROUBLED = Standing(
 def test_one_line_says_how_far_how_fast_how_much_and_what_went_wrong() -> None:
     assert line("gpt", TROUBLED) == (
         "gpt: 12,340 of 100,000 answered, 41.2 a second, about 35:25 min left, spent $1.50; "
-        "errors: 429 1,200, timeout 3, 400 2 (2 calls failed for good)"
+        "errors: 429 1,200, timeout 3, 400 2 (2 failed for good)"
     )
+
+
+def test_a_cap_holds_for_the_audit_and_so_does_what_is_said_of_it() -> None:
+    capped = replace(TROUBLED, errors={}, max_cost=50.0, spent_before=2.25)
+    assert line("m", capped).endswith("about 35:25 min left, spent $3.75 of $50.00")
+    assert "spent $0.00 of $5.00" in line("m", Standing(10, max_cost=5.0))
 
 
 def test_where_nothing_moves_the_line_says_why() -> None:

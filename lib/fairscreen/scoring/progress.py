@@ -13,7 +13,7 @@ from fairscreen.scoring.journal import WaveJournal
 from fairscreen.scoring.meter import Meter, Reading
 from fairscreen.scoring.tally import Counts, Tally, added
 
-_RATE_SECONDS = 300.0
+_RATE_SECONDS = 120.0
 _KINDS_SHOWN = 6
 Phase = Literal["asking", "done", "stopped", "failed"]
 
@@ -26,6 +26,8 @@ class Standing:
     seconds       since the model's first wave
     rate          replies a second, over the last minutes; None = none yet
     under_way, waiting   calls of the wave: on the wire, and for their turn or another attempt
+    max_cost      US dollars that the audit may cost in all; None = no limit
+    spent_before  what it had cost when this model's turn came
     """
 
     total: int
@@ -35,6 +37,8 @@ class Standing:
     rate: float | None = None
     under_way: int = 0
     waiting: int = 0
+    max_cost: float | None = None
+    spent_before: float = 0.0
 
     @property
     def done(self) -> int:
@@ -79,9 +83,12 @@ class Progress:
         total: int,
         recorder: Recorder,
         *,
+        max_cost: float | None = None,
+        spent_before: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model, self._total, self._recorder, self._clock = model, total, recorder, clock
+        self._max_cost, self._spent_before = max_cost, spent_before
         self._began = clock()
         self._points: deque[tuple[float, int]] = deque([(self._began, 0)])
         self._sums = Tally()  # of the waves that are committed
@@ -143,6 +150,8 @@ class Progress:
             rate or None,
             reading.under_way,
             reading.waiting,
+            self._max_cost,
+            self._spent_before,
         )
 
 
@@ -195,6 +204,8 @@ def dollars(usd: float) -> str:
 
 
 def _money(s: Standing) -> list[str]:
+    if s.max_cost is not None:
+        return [f"spent {dollars(s.spent_before + s.sums.cost_usd)} of {dollars(s.max_cost)}"]
     return [f"spent {dollars(s.sums.cost_usd)}"] if s.sums.cost_usd else []
 
 
@@ -203,5 +214,5 @@ def _trouble(s: Standing) -> str:
     text = ", ".join(f"{kind} {n:,}" for kind, n in most[:_KINDS_SHOWN])
     if rest := sum(n for _, n in most[_KINDS_SHOWN:]):
         text += f", others {rest:,}"
-    failed = f" ({s.failed:,} calls failed for good)" if s.failed else ""
+    failed = f" ({s.failed:,} failed for good)" if s.failed else ""
     return f"; errors: {text}{failed}" if text else ""

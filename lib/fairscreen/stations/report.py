@@ -1,4 +1,4 @@
-"""Tables to report, summary and one MLflow run per model."""
+"""Tables to report and summary, and into the MLflow run of each model."""
 
 from __future__ import annotations
 
