@@ -55,7 +55,7 @@ class Waves:
         left = {row["model"]: int(row["count"]) for row in counts}
         for model in self.cfg.scoring.models:
             if total := left.get(model, 0):
-                progress = Progress(model, total, self.recorder)
+                progress = self._progress(model, total)
                 phase: Phase = "failed"
                 try:
                     self._model(asked_for, model, total, progress)
@@ -65,6 +65,12 @@ class Waves:
                     raise
                 finally:
                     progress.end(phase)
+
+    def _progress(self, model: str, total: int) -> Progress:
+        if self.cap is None:
+            return Progress(model, total, self.recorder)
+        spent = dollars(self.cap.spent())
+        return Progress(model, total, self.recorder, max_cost=self.cap.max_cost, spent_before=spent)
 
     def _model(self, asked_for: DataFrame, model: str, total: int, progress: Progress) -> None:
         """All waves of one model."""
