@@ -30,6 +30,7 @@ from fairscreen.errors import FairscreenError, InputError, StoppedError, from_wo
 _EPILOG = """\
 examples:
   fairscreen audit conf/audits/demo.yml            one complete audit
+  fairscreen score conf/audits/demo.yml --quote    what asking the models would cost
   fairscreen fetch acs --year 2023 --state wy      a Census file, resumed and checked
   fairscreen verify-acs csv_pwy.zip                check a Census file against published totals
   fairscreen analyze paths --help                  the estimators on a file of your own

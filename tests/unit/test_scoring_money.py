@@ -17,8 +17,8 @@ import pytest
 from fairscreen.config import load
 from fairscreen.errors import ConfigError
 from fairscreen.scoring import money, screeners
-from fairscreen.scoring.ask import ask_shard
-from fairscreen.scoring.calls import Call
+from fairscreen.scoring.ask import Asking, _in_turn, ask_shard
+from fairscreen.scoring.calls import Call, Reply, Unwatched
 from fairscreen.scoring.client import Client
 from fairscreen.scoring.journal import ShardJournal, WaveJournal, records
 from fairscreen.scoring.models import ModelSpec
@@ -280,3 +280,49 @@ def test_a_reply_dearer_than_its_bound_raises_the_bound(tmp_path: Path) -> None:
     assert till.bill == pytest.approx(1000e-6)
     assert math.isclose(dollars(done.spent_pico), till.bill)
     assert money.scaled(10, 1.05) == 11
+
+
+def test_a_kill_adds_at_most_what_was_under_way(tmp_path: Path) -> None:
+    """The shard's process dies with calls on the wire; the next attempt knows the durable ones."""
+    prices = {"tokens_in": 1.0, "tokens_out": 1.0}
+    with serving(latency=0.01) as server:
+        till = Till(server, prices)
+        screener = client(server, prices=prices, concurrency=8)
+        tariff = Tariff.of(screener.setup.spec)
+        assert tariff is not None
+        worst = tariff.worst(screener.setup.prompt.filled("A job", "Resume 59 " + "words " * 40))
+        cap = 4 * worst
+        first = ShardJournal(tmp_path, "w", 0)
+
+        def keep(group: list[tuple[str, Reply]]) -> None:
+            first.write([{"call_key": key, **vars(reply)} for key, reply in group])
+
+        groups = screener.stream(calls(60), segment_size=5, watch=Unwatched(), keep=keep,
+                                 purse=Purse(cap))  # fmt: skip
+        next(groups)
+        groups.close()
+        durable = first.spent()
+        assert durable > 0
+        done = ask_shard(calls(60), screener, ShardJournal(tmp_path, "w", 0), segment_size=5,
+                         stamp=STAMP, money=cap)  # fmt: skip
+    assert done.out_of_money
+    assert durable < done.spent_pico <= cap
+    assert till.bill <= dollars(cap + (8 + 2 * 5) * worst)
+
+
+def test_in_the_driver_each_shard_may_use_all_that_is_left(tmp_path: Path) -> None:
+    """Money for seven calls, three shards of four, one after the other."""
+    prices = {"tokens_in": 0.0, "tokens_out": 1.0}
+    with serving(tokens_out=10) as server:
+        screener = client(server, prices=prices, decoding={"max_tokens": 10})
+        asking = Asking(
+            journal=str(tmp_path), wave_id="w", segment_size=2, model="m", model_version="1",
+            open=lambda: screener, needs_text=True, money=pico(75e-6),
+        )  # fmt: skip
+        rows = (
+            {**vars(call), "shard": i // 4, "content_key": "c"} for i, call in enumerate(calls(12))
+        )
+        found = _in_turn(asking, rows)
+    assert [c.asked for c in found] == [4, 3, 0]
+    assert [c.out_of_money for c in found] == [False, True, True]
+    assert sum(c.spent_pico for c in found) == pico(70e-6)
