@@ -4,7 +4,8 @@
 it is not sent. After the answer the reservation becomes the cost of the tokens that the provider
 reports. So what is billed cannot pass the cap, whatever fails, as long as three things hold:
 - A process that is killed forgets its reservations, and answers that were not durable. Each kill
-  can add at most what was under way in that process: its slots (see `client`) at their price.
+  can add at most what was under way in that process: its slots (see `client`) at their price, and
+  what calls lost to attempts without an answer and had no last word yet.
 - The worst price is one. A reply that costs more than its bound raises the bound of all later ones.
 - Prices are as configured. Cached or long prompts with prices of their own are not known here.
 
@@ -21,6 +22,11 @@ connection that was refused, a redirect, 401 to 404, 405, 413, 422, 429 and most
 spent, at its worst, where work may have been done and only the answer is missing: a timeout, a
 connection cut, a 200 that cannot be read, 408, 499, 504 and 524, and 400 (Azure bills prompts that
 its filter turned away).
+
+**What counts.** Every reply of the audit's own waves (`replies.cost_max_usd`), and the table
+`unclaimed_costs`: attempts that may be billed, of calls that a stop, a broken service or an empty
+purse left without a reply. The latter are noted while a cap is set. What another audit paid for
+counts there.
 
 Money is counted in whole picodollars (1e-12 US dollars): sums of floats drift.
 """
