@@ -154,6 +154,13 @@ def test_a_torn_status_is_passed_over(tmp_path: Path, text: str) -> None:
     assert meter.read().under_way == 0
 
 
+def test_a_status_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
+    (wave(tmp_path).folder / "0").write_text("no folder")
+    ShardJournal(tmp_path, "w", 0).tell(Status(1), last=True)
+    ShardJournal(tmp_path, "w", 1).tell(Status(1), last=True)
+    assert Meter(wave(tmp_path)).read().under_way == 1
+
+
 def test_a_status_does_not_bring_a_deleted_wave_back(tmp_path: Path) -> None:
     journal = wave(tmp_path)
     shard = ShardJournal(tmp_path, "w", 0)

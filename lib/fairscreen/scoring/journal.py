@@ -9,6 +9,7 @@ asked again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -173,10 +174,11 @@ class ShardJournal:
         self._seq += 1
 
     def tell(self, status: Status, *, last: bool = False) -> None:
-        """Let people know what the shard does: see `status`."""
-        if self._wave.folder.is_dir():  # a late attempt must not bring a deleted wave back
-            self._make_folder()
-            self._status.tell(status, last=last)
+        """Let people know what the shard does: see `status`. Where it cannot be, they do not."""
+        with contextlib.suppress(OSError):
+            if self._wave.folder.is_dir():  # a late attempt must not bring a deleted wave back
+                self._make_folder()
+                self._status.tell(status, last=last)
 
     def state(self) -> State:
         return self._wave.state()
