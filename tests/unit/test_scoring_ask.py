@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -120,6 +120,15 @@ def test_a_worker_returns_counters_and_no_reply(tmp_path: Path) -> None:
     (out,) = _worker(asking(tmp_path, screener))(iter(batches))
     assert out.to_pylist() == [{"shard": 1, **asdict(Counters(planned=3, asked=3))}]
     assert ShardJournal(tmp_path, "w", 1).done() == {"a", "b", "c"}
+
+
+def test_a_batch_is_asked_to_its_last_row(tmp_path: Path) -> None:
+    """Larger than the slices in which rows are made of it, and no multiple of them."""
+    screener = Recorder()
+    large = batch(*((f"k{i}", 0, "x") for i in range(1201)))
+    (out,) = _worker(replace(asking(tmp_path, screener), segment_size=1000))([large])
+    assert sorted(screener.asked) == sorted(f"k{i}" for i in range(1201))
+    assert out.to_pylist()[0]["asked"] == 1201
 
 
 def test_a_missing_text_reaches_the_driver_by_name(tmp_path: Path) -> None:
