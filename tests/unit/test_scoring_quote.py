@@ -16,9 +16,9 @@ from fairscreen.scoring.quote import (
     Quote,
     Range,
     _model,
+    mean,
     price,
     ratio,
-    total,
 )
 from fairscreen.scoring.quote_text import as_json, as_text
 
@@ -31,21 +31,22 @@ def terms(**spec: object) -> Terms:
     return Terms(ModelSpec.model_validate(model), PROMPT, concurrency=8)
 
 
-def test_a_total_covers_its_population_about_as_often_as_it_says() -> None:
+def test_a_mean_covers_its_population_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(7)
     population = rng.lognormal(8, 0.5, 4000)
     covered = 0
     for _ in range(400):
-        found = total(rng.choice(population, 200, replace=False), len(population))
-        covered += found.low <= population.sum() <= found.high
+        found = mean(rng.choice(population, 200, replace=False), len(population))
+        covered += found.low <= population.mean() <= found.high
     assert 0.91 <= covered / 400 <= 0.985
 
 
-def test_a_total_of_a_whole_population_has_no_range() -> None:
+def test_a_mean_of_a_whole_population_has_no_range() -> None:
     values = np.array([1.0, 2.0, 6.0])
-    assert total(values, 3) == Range(9.0, 9.0, 9.0)
-    assert total(np.array([]), 0) == NOTHING
-    assert total(np.array([4.0]), 3) == Range(12.0, 12.0, 12.0)
+    assert mean(values, 3) == Range(3.0, 3.0, 3.0)
+    assert mean(values).low < 3.0 < mean(values).high
+    assert mean(np.array([]), 0) == NOTHING
+    assert mean(np.array([4.0]), 3) == Range(4.0, 4.0, 4.0)
 
 
 def test_a_ratio_is_of_the_sums_and_exact_pairs_have_no_range() -> None:

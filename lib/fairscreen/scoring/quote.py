@@ -62,20 +62,20 @@ class Range:
 NOTHING = Range(0.0, 0.0, 0.0)
 
 
-def total(values: Array, population: int) -> Range:
-    """The sum over `population` items, of which `values` (n,) are a random sample.
+def mean(values: Array, population: float = math.inf) -> Range:
+    """The mean over `population` items, of which `values` (n,) are a random sample.
 
     No spread where all of them are in the sample; a sample of one says nothing about the spread.
     """
     n = len(values)
     if n == 0:
         return NOTHING
-    mean = float(values.mean())
+    found = float(values.mean())
     if n >= population or n < 2:
-        return Range(mean, mean, mean).scaled(population)
+        return Range(found, found, found)
     left_out = math.sqrt(1 - n / population)
     margin = _Z * float(values.std(ddof=1)) / math.sqrt(n) * left_out
-    return Range(mean, max(0.0, mean - margin), mean + margin).scaled(population)
+    return Range(found, max(0.0, found - margin), found + margin)
 
 
 def ratio(numerator: Array, denominator: Array) -> Range:
@@ -187,13 +187,12 @@ def _model(
     own = len(earlier) if len(earlier) >= OWN_REPLIES else 0
     if own:
         rate = ratio(np.array([float(r["tokens_in"]) for r in earlier]), _chars(terms, earlier))
-        out = total(np.array([float(r["tokens_out"] or 0) for r in earlier]), 10**12)
-        tokens_out = out.scaled(calls / 10**12)
+        tokens_out = mean(np.array([float(r["tokens_out"] or 0) for r in earlier])).scaled(calls)
     else:
         rate = Range(*(1 / c for c in _CHARS_PER_TOKEN))
         longest = spec.decoding.max_tokens
         tokens_out = Range((1 + longest) / 2, 1.0, float(longest)).scaled(calls)
-    tokens_in = total(chars, calls).times(rate)
+    tokens_in = mean(chars, calls).scaled(calls).times(rate)
     tariff = Tariff.of(spec)
     prompts = [terms.template.filled(r["prompt"], r["resume"]) for r in sample]
     dearest = max((tariff.worst(p) for p in prompts), default=0) if tariff else 0
