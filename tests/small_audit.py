@@ -236,7 +236,8 @@ def typicality() -> dict[str, list[dict[str, Any]]]:
 
 
 def _content(text: str) -> dict[str, Any]:
-    return {"content_key": key(text), "media_type": "text/plain; charset=utf-8", "text": text}
+    return {"content_key": key(text), "media_type": "text/plain; charset=utf-8", "text": text,
+            "data": None}  # fmt: skip
 
 
 def _add(

@@ -49,7 +49,7 @@ SELECT
   p.model_version,
   p.asked_at,
   q.content_key AS resume_key,
-  c.text AS resume,
+  COALESCE(c.text, CONCAT(c.media_type, ', ', OCTET_LENGTH(c.data), ' bytes')) AS resume,
   q.prompt_key,
   d.text AS job_description,
   q.call_key,

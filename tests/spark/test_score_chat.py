@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 
 import pytest
@@ -9,13 +11,16 @@ from pyspark.sql import functions as sf
 from test_score import JOBS, PROMPTS, key, resume
 
 from fairscreen.config import load
-from fairscreen.errors import InputError, StoppedError
+from fairscreen.errors import ConfigError, InputError, StoppedError
 from fairscreen.scoring import money
 from fairscreen.scoring import quote as quotes
 from fairscreen.scoring.cap import Cap
+from fairscreen.scoring.providers import PROVIDERS
+from fairscreen.scoring.providers.base import Image
 from fairscreen.scoring.quote import quote
 from fairscreen.scoring.score import score
-from model_server import serving
+from fairscreen.scoring.screeners import KINDS
+from model_server import body_key, serving
 from small_audit import people
 
 COUNT = 24
@@ -43,14 +48,14 @@ def warehouse(spark, tmp_path_factory):
     return warehouse
 
 
-def config(url: str, **params: object):
+def config(url: str, audit: str = "chat", **params: object):
     jobs = {job: {"title": job, "occp": ["3255"], "psid_occp": ["3255"]} for job in JOBS}
     own = {"provider": "openai", "model": "m-1", "base_url": f"{url}/v1", "weights": "w-1"}
     asked = {"kind": "chat", "params": own | {"key_env": "TEST_MODEL_KEY"} | params}
     return load(
         "conf/audits/demo.yml",
         [
-            "audit_id=chat",
+            f"audit_id={audit}",
             f"scoring.models={json.dumps({'m': asked})}",
             f"population.jobs={json.dumps(jobs)}",
             "scoring.shards=2",
@@ -153,3 +158,47 @@ def test_a_cap_on_the_costs_holds_over_shards_and_a_higher_one_goes_on(warehouse
         done = score(warehouse, capped(1.0), prompt_keys=PROMPTS)
         assert (done.asked, done.outcomes) == (COUNT - len(kept), {"m": {"ok": COUNT}})
         assert sorted(server.answered.values()) == [1] * COUNT
+
+
+PAGES = 4
+
+
+def page(n: int) -> bytes:
+    """Stands for a PNG; no model looks at it here."""
+    return b"\x89PNG\r\n\x1a\n\x00 page %d" % n
+
+
+def test_images_are_sent_to_models_that_read_them_and_to_no_other(warehouse):
+    sample = people()["applicants"]
+    applicants, documents, contents = [], [], []
+    for i in range(PAGES):
+        person, content = sample[i], hashlib.sha256(page(i)).hexdigest()[:32]
+        mine = {"audit_id": "pages", "applicant_id": f"pages{i}"}
+        applicants.append(person | mine)
+        shown = {"document_format": "image", "content_key": content, "job": person["job"]}
+        documents.append(mine | shown | {"document_id": f"pages{i}/image"})
+        contents.append({"content_key": content, "media_type": "image/png", "data": page(i)})
+    filled = {"applicants": applicants, "documents": documents, "contents": contents}
+    for name, rows in filled.items():
+        warehouse.append(name, warehouse.rows(name, rows), transaction=f"pages/{name}")
+
+    with serving() as server:
+        with pytest.raises(ConfigError) as raised:
+            score(warehouse, config(server.url, audit="pages"), prompt_keys=PROMPTS)
+        assert str(raised.value).startswith(
+            "scoring.models.m.params.images: m-1 reads no images, and document pages0/image is "
+            "image/png. "
+        )
+        assert not server.counts
+        assert warehouse.read("requests").where("audit_id = 'pages'").isEmpty()
+
+        cfg = config(server.url, audit="pages", images=True, key_env=None)
+        done = score(warehouse, cfg, prompt_keys=PROMPTS)
+        assert (done.asked, done.outcomes) == (PAGES, {"m": {"ok": PAGES}})
+        setup = KINDS["chat"].prepare(cfg.scoring.models["m"].params, "w", 1)["setup"]
+        expected = set()
+        for i in range(PAGES):
+            shown = Image("image/png", base64.b64encode(page(i)).decode())
+            prompt = setup.prompt.filled(f"Wanted: {sample[i]['job']}.", shown)
+            expected.add(body_key(PROVIDERS["openai"].request(setup.spec, prompt, None).body))
+        assert dict(server.counts) == dict.fromkeys(expected, 1)

@@ -73,6 +73,23 @@ def test_questions_run_and_keep_their_key(spark, filled):
     assert json.loads(back.input_versions[0]) == small_audit.VERSIONS
 
 
+def test_walking_back_to_an_image_prints_no_bytes(spark, filled):
+    filled.register()
+    pages = "IF(text LIKE 'Wanted%', {}, {}) AS {}".format
+    filled.read("contents").selectExpr(
+        "content_key", pages("media_type", "'image/png'", "media_type"),
+        pages("text", "NULL", "text"), pages("NULL", "unhex('89504E47')", "data"),
+    ).createOrReplaceTempView("contents")  # fmt: skip
+    try:
+        text = resources.path("sql", "questions", "walk_back.sql").read_text(encoding="utf-8")
+        rows = spark.sql(text.rstrip().rstrip(";")).collect()
+    finally:
+        spark.catalog.dropTempView("contents")
+    assert {(r["resume"], r["job_description"][:6]) for r in rows} == {
+        ("image/png, 4 bytes", "Wanted")
+    }
+
+
 def test_population_margins_equals_pandas(spark, filled):
     view = _answer(spark, filled, "views", "population_margins.sql")
     keys = ["audit_id", "job", "margin"]

@@ -103,6 +103,24 @@ def test_an_older_table_gains_the_columns_it_lacks(spark, warehouse: Warehouse) 
     assert Warehouse(spark, warehouse.root).version("source_file") == version
 
 
+def test_older_contents_take_images(spark, warehouse: Warehouse) -> None:
+    """Before images, every content was a text."""
+    target = warehouse.identifier("contents")
+    spark.sql(
+        f"CREATE TABLE {target} (content_key STRING NOT NULL, media_type STRING NOT NULL, "
+        "text STRING NOT NULL) USING delta CLUSTER BY (content_key)"
+    )
+    spark.sql(f"INSERT INTO {target} VALUES ('a', '{TEXT}', 'text of a')")
+    page = {"content_key": "b", "media_type": "image/png", "data": b"\x89PNG"}
+    warehouse.append("contents", warehouse.rows("contents", [page]), transaction="t/1")
+    rows = {r["content_key"]: (r["text"], r["data"]) for r in warehouse.read("contents").collect()}
+    assert rows == {"a": ("text of a", None), "b": (None, b"\x89PNG")}
+    for both in ({"text": "x", "data": b"x"}, {}):
+        row = {"content_key": "c", "media_type": "image/png", **both}
+        with pytest.raises(Exception, match="text_or_image"):
+            warehouse.append("contents", warehouse.rows("contents", [row]), transaction=f"t/{both}")
+
+
 def test_an_older_table_that_lacks_a_column_without_null_is_refused(warehouse: Warehouse) -> None:
     _older(warehouse, "contents", "media_type")
     with pytest.raises(InputError) as caught:

@@ -94,6 +94,8 @@ def batch(*rows: tuple[str, int, str | None]) -> pa.RecordBatch:
             "content_key": f"c-{k}",
             "prompt_key": "p",
             "resume": r,
+            "image": None,
+            "media_type": None if r is None else "text/plain",
             "prompt": "Wanted.",
             "payload": None,
         }

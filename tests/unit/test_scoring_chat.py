@@ -123,6 +123,7 @@ def test_transport_asks_nothing_again() -> None:
     base = key_of(**OWN)
     for more in ({"concurrency": 7}, {"rpm": 60}, {"tpm": 9000}, {"timeout": 5}, {"breaker": 9},
                  {"key_env": "OTHER"}, {"max_attempts": 2}, {"trust_env": True},
+                 {"images": True}, {"image_tokens": 9},
                  {"prices": {"tokens_in": 1, "tokens_out": 1}},
                  {"decoding": {"max_tokens_field": "max_completion_tokens"}}):  # fmt: skip
         assert key_of(**OWN, **more) == base, more

@@ -281,9 +281,12 @@ def test_a_dead_service_stops_and_says_so(tmp_path: Path) -> None:
     why = WaveJournal(tmp_path, "w").reason()
     assert isinstance(why, StoppedError)
     assert str(why).startswith(
-        "model x: 3 calls of m-1 in a row failed, the last with: ClientConnectorError: "
+        "model x: 3 calls of m-1 in a row failed, the last with: no server answers at 127.0.0.1:"
     )
-    assert str(why).endswith("is kept. Run the same command again to go on.")
+    assert str(why).endswith(
+        "). Check base_url, and that the server runs. What was answered is kept. Run the same "
+        "command again to go on."
+    )
 
 
 def test_a_key_that_is_revoked_on_the_way(tmp_path: Path) -> None:

@@ -66,7 +66,10 @@ def documents(rendered: DataFrame) -> DataFrame:
 def contents(rendered: DataFrame) -> DataFrame:
     """The rows of table `contents`, one per content key."""
     return rendered.select(
-        "content_key", sf.lit(MEDIA_TYPE_TEXT).alias("media_type"), "text"
+        "content_key",
+        sf.lit(MEDIA_TYPE_TEXT).alias("media_type"),
+        "text",
+        sf.lit(None).cast("binary").alias("data"),
     ).dropDuplicates(["content_key"])
 
 

@@ -18,8 +18,10 @@ import pyarrow as pa
 
 from fairscreen.errors import FairscreenError, InputError, StoppedError
 from fairscreen.scoring.calls import Call, Reply, Screener, State, Streaming
+from fairscreen.scoring.images import image
 from fairscreen.scoring.journal import Record, ShardJournal
 from fairscreen.scoring.money import Purse
+from fairscreen.scoring.providers.base import Image
 from fairscreen.scoring.status import Status
 
 if TYPE_CHECKING:
@@ -193,8 +195,11 @@ class Asking:
         )
 
     def _call(self, row: dict[str, Any]) -> Call:
-        if self.needs_text and (row["resume"] is None or row["prompt"] is None):
-            missing = row["content_key"] if row["resume"] is None else row["prompt_key"]
+        resume: str | Image | None = row["resume"]
+        if row["image"] is not None:
+            resume = image(row["media_type"], row["image"], row["content_key"])
+        if self.needs_text and (resume is None or row["prompt"] is None):
+            missing = row["content_key"] if resume is None else row["prompt_key"]
             raise InputError(
                 f"table contents, content_key {missing}",
                 "a text that is to be sent is not there",
@@ -202,7 +207,7 @@ class Asking:
             )
         return Call(
             call_key=row["call_key"],
-            resume=row["resume"],
+            resume=resume,
             prompt_key=row["prompt_key"],
             prompt=row["prompt"],
             payload=row["payload"],
@@ -226,7 +231,7 @@ def require_no_speculation(spark: SparkSession) -> None:
 def ask_wave(
     planned: DataFrame, asking: Asking, *, shards: int, where: Literal["executors", "driver"]
 ) -> list[Counters]:
-    """Ask the rows of one wave: columns of `waves`, with `resume` and `prompt`. One action."""
+    """Ask the rows of one wave: columns of `waves`, and those of `plan.with_texts`. One action."""
     if where == "driver":
         ordered = planned.sort("shard").toLocalIterator()
         rows = (row.asDict() for row in ordered)

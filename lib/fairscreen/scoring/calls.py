@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from fairscreen.errors import ConfigError
+from fairscreen.scoring.providers.base import Image
+from fairscreen.scoring.status import Status
+
 if TYPE_CHECKING:
     from fairscreen.scoring.money import Purse, Terms
-
-from fairscreen.scoring.status import Status
 
 Params = Mapping[str, Any]
 Transport = Literal["answered", "refused", "failed"]
@@ -25,10 +27,10 @@ State = Literal["go", "finish", "stop"]
 
 @dataclass(frozen=True)
 class Call:
-    """One call as planned, with the texts that are sent. `payload` is what else is sent (JSON)."""
+    """One call as planned, with what is sent. `payload` is what else is sent (JSON)."""
 
     call_key: str
-    resume: str | None = None
+    resume: str | Image | None = None
     prompt_key: str = ""
     prompt: str | None = None
     payload: str | None = None
@@ -130,6 +132,14 @@ def _free(params: Params) -> None:
     return None
 
 
+def _reads_text_only(params: Params, where: str, document: str) -> None:
+    raise ConfigError(
+        f"{where}.kind",
+        f"this kind reads text only, and {document}",
+        "Take the image format out of documents.formats, or ask a chat model that reads images.",
+    )
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of screener.
@@ -144,6 +154,8 @@ class Kind:
     version   params -> the model version written to `replies` where a reply brings none
     terms     params -> what its calls need and cost; None: it works here, for nothing
     sends     "documents" (resume and job description) or "applicant" (structural features)
+    check_images  params, `where`, words that name an image document -> None; ConfigError where
+              this model cannot be shown it. Asked only where documents are images.
     """
 
     name: str
@@ -156,6 +168,7 @@ class Kind:
     sends: Literal["documents", "applicant"]
     prepare: Callable[[Params, str, int], Params] = _unprepared
     terms: Callable[[Params], Terms | None] = _free
+    check_images: Callable[[Params, str, str], None] = _reads_text_only
 
 
 def canonical(value: Any) -> str:

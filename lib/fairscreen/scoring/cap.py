@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 
 from fairscreen.scoring import plan
 from fairscreen.scoring.ask import Counters
-from fairscreen.scoring.money import Tariff, Terms, dollars, pico
+from fairscreen.scoring.money import IMAGE_TOKENS, Tariff, Terms, dollars, pico
 from fairscreen.tables import Warehouse
 
 
@@ -62,7 +62,10 @@ def worst_prices(calls: DataFrame, contents: DataFrame, terms: Terms) -> tuple[i
     if tariff is None:
         raise ValueError("max_cost needs prices")
     sizes = plan.with_texts(calls, contents).select(
-        (sf.octet_length("resume") + sf.octet_length("prompt")).alias("bytes")
+        (
+            sf.when(sf.col("image").isNotNull(), IMAGE_TOKENS).otherwise(sf.octet_length("resume"))
+            + sf.octet_length("prompt")
+        ).alias("bytes")
     )
     row = sizes.agg(sf.min("bytes"), sf.max("bytes")).collect()[0]
     empty = terms.template.filled("", "")

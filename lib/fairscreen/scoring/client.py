@@ -33,7 +33,7 @@ from fairscreen.scoring.limits import (
 )
 from fairscreen.scoring.money import Purse
 from fairscreen.scoring.providers import PROVIDERS
-from fairscreen.scoring.providers.base import Answer, HttpRequest
+from fairscreen.scoring.providers.base import Answer, HttpRequest, Image
 from fairscreen.scoring.status import Status
 from fairscreen.scoring.tally import OTHER
 from fairscreen.scoring.till import Till
@@ -249,8 +249,11 @@ class _Run:
         """One call to its last word, however many attempts that takes."""
         spec, task = self.setup.spec, asyncio.current_task()
         assert task is not None
-        chars = self.setup.prompt.chars(call.prompt or "", call.resume or "")
-        weight = worst_tokens(chars, spec.decoding.max_tokens)
+        resume, image_tokens = call.resume or "", 0
+        chars = self.setup.prompt.chars(call.prompt or "", resume)
+        if isinstance(resume, Image):
+            resume, image_tokens = resume.data, spec.image_tokens
+        weight = worst_tokens(chars, spec.decoding.max_tokens, image_tokens)
         attempt = counted = 0
         retried: list[str] = []
         first = float("inf")
@@ -262,7 +265,7 @@ class _Run:
             self.sending.add(task)
             self.unsent.discard(task)
             try:
-                answer = await self.connections.send(self._request(call), call.resume or "")
+                answer = await self.connections.send(self._request(call), resume)
             finally:
                 self.sending.discard(task)
                 self._leave_wire()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from fairscreen.errors import FairscreenError, InputError, StoppedError
 from fairscreen.scoring.providers.base import Answer
 from fairscreen.scoring.wire import Setup
@@ -15,11 +17,13 @@ def refused(setup: Setup, failure: Answer | None, row: int) -> FairscreenError:
         return InputError(
             setup.name,
             f"{setup.spec.model} turned {calls} away: {what}",
-            _remedy(what, setup.key_source),
+            _remedy(what, setup),
         )
+    nobody = failure is not None and failure.error_kind == "connection"
+    hint = "Check base_url, and that the server runs. " if nobody else ""
     return StoppedError(
         f"{setup.name}: {row} calls of {setup.spec.model} in a row failed, the last "
-        f"with: {what}. What was answered is kept. Run the same command again to go on."
+        f"with: {what}. {hint}What was answered is kept. Run the same command again to go on."
     )
 
 
@@ -30,13 +34,17 @@ def expired(setup: Setup, answer: Answer) -> StoppedError:
     )
 
 
-def _remedy(what: str, key_source: str) -> str:
+def _remedy(what: str, setup: Setup) -> str:
     """What a person should look at, by the status that the error starts with."""
+    key_source, spec = setup.key_source, setup.spec
     status = what.split(" ", 1)[0].rstrip(":")
     if status in {"401", "403"}:
         return f"Check the key in {key_source}, and that it may use this model."
     if status in {"402", "429"} or "credit" in what or "quota" in what:
         return f"Add credit to the account, or raise its limit: key in {key_source}."
     if status == "404" or status.startswith("3") or "no address" in what:
-        return "Check model and base_url."
+        # llama.cpp answers without /v1 too, vLLM does not.
+        bare = spec.provider.startswith("openai") and spec.base_url and urlsplit(spec.base_url)
+        ending = ", which mostly ends in /v1" if bare and not bare.path.strip("/") else ""
+        return f"Check model and base_url{ending}."
     return "Check the model's decoding settings against what its provider takes."

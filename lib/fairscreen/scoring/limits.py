@@ -12,7 +12,10 @@ A bucket that fills up would allow a burst of twice the share around a minute's 
 count in windows of a second. Tokens are charged before sending, at their worst: characters / 3
 (English has about 4 to a token, other scripts fewer) plus `max_tokens`. That is a pace and no
 bound: where money is capped, bytes are counted (`money`). A request above a whole
-minute's share is charged the share, since waiting would not make it smaller.
+minute's share is charged the share, since waiting would not make it smaller. An image is charged
+`image_tokens` of its model, 5,000 unless conf/models.yml says otherwise: providers scale pages down
+first and end at 1,105 (GPT-4o, letter format), 1,600 (Claude before 4.7) or 4,784 (since), while
+GPT-4o mini counts 33 times the tiles of GPT-4o and servers of one's own may not scale at all.
 
 **Concurrency** starts at the shard's share of `concurrency`, is halved by 429, 503, 529 and
 timeouts, and grows by one for each round of answers (additive increase, multiplicative decrease:
@@ -52,9 +55,9 @@ _CAP_SECONDS = 60.0
 _CHARS_PER_TOKEN = 3
 
 
-def worst_tokens(chars: int, max_tokens: int) -> int:
-    """Tokens that a request of `chars` characters may need, answer included."""
-    return -(-chars // _CHARS_PER_TOKEN) + max_tokens
+def worst_tokens(chars: int, max_tokens: int, image_tokens: int = 0) -> int:
+    """Tokens that a request of `chars` characters may need, answer and images included."""
+    return -(-chars // _CHARS_PER_TOKEN) + image_tokens + max_tokens
 
 
 class Pace:

@@ -80,7 +80,8 @@ class ModelSpec(Settings):
     size_b: Positive | None = None
     released: str | None = Field(None, pattern=r"^20\d{2}-(0[1-9]|1[0-2])$")
     generation: str | None = None
-    images: bool = False
+    images: bool = False  # whether it reads them
+    image_tokens: int = Field(5000, ge=1)  # that one image may need, see limits.py
     prices: Prices | None = None
     decoding: Decoding = Field(default_factory=lambda: Decoding.model_validate({}))
     key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")

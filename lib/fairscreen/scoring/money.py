@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _PICO = Decimal(10) ** 12
 _WRAPPING_TOKENS = 256
-_IMAGE_TOKENS = 50_000
+IMAGE_TOKENS = 50_000
 _CALLS_PER_SHARE = 8  # a share that holds fewer calls strands too much of itself
 # Fields by which `decoding.extra` could ask for more output than max_tokens says.
 _UNBOUNDED = {
@@ -115,7 +115,7 @@ def worst_tokens_in(prompt: Prompt) -> int:
     total = _WRAPPING_TOKENS + len((prompt.system or "").encode())
     for part in prompt.user:
         text = getattr(part, "text", None)
-        total += _IMAGE_TOKENS if text is None else len(text.encode())
+        total += IMAGE_TOKENS if text is None else len(text.encode())
     return total
 
 

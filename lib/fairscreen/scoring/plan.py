@@ -81,9 +81,18 @@ def plan(calls: DataFrame, cfg: Config, model: str, wave_id: str, shards: int) -
 
 
 def with_texts(wave: DataFrame, contents: DataFrame) -> DataFrame:
-    """A wave's rows with `resume` and `prompt`, the texts that are sent (null = not there)."""
-    resumes = contents.select("content_key", sf.col("text").alias("resume"))
+    """A wave's rows with what is sent: `prompt` and `resume`, or in its place `image` (bytes) and
+    its `media_type` (null = not there)."""
+    resumes = contents.select(
+        "content_key", sf.col("text").alias("resume"), sf.col("data").alias("image"), "media_type"
+    )
     prompts = contents.select(
         sf.col("content_key").alias("prompt_key"), sf.col("text").alias("prompt")
     )
     return wave.join(resumes, "content_key", "left").join(prompts, "prompt_key", "left")
+
+
+def without_texts(wave: DataFrame) -> DataFrame:
+    """The same columns, for a screener that is sent no document."""
+    nothing = "string(NULL) AS resume", "binary(NULL) AS image", "string(NULL) AS media_type"
+    return wave.selectExpr("*", *nothing, "string(NULL) AS prompt")

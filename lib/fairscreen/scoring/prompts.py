@@ -13,9 +13,9 @@ import yaml
 from pydantic import ValidationError, model_validator
 
 from fairscreen import resources
-from fairscreen.errors import ConfigError
+from fairscreen.errors import ConfigError, InputError
 from fairscreen.scoring.calls import canonical
-from fairscreen.scoring.providers.base import Prompt, Text
+from fairscreen.scoring.providers.base import Image, Prompt, Text
 from fairscreen.settings.base import Settings
 
 _PLACE = re.compile(r"\{(job_description|resume)\}")
@@ -37,18 +37,34 @@ class PromptFile(Settings):
                 )
         return self
 
-    def filled(self, job_description: str, resume: str) -> Prompt:
-        """In one pass: braces inside a resume are text."""
-        texts = {"job_description": job_description.strip(), "resume": resume.strip()}
+    def filled(self, job_description: str, resume: str | Image) -> Prompt:
+        """In one pass: braces inside a resume are text. An image stands where {resume} stands,
+        between the text before it and the text after it. InputError: see `takes_images`."""
+        texts = {"job_description": job_description.strip()}
+        if isinstance(resume, str):
+            texts["resume"] = resume.strip()
+        elif not self.takes_images:
+            raise InputError("prompt", "{resume} stands in its system text", "Move it to `user`.")
 
         def fill(template: str) -> str:
             return _PLACE.sub(lambda m: texts[m.group(1)], template).strip()
 
-        return Prompt(fill(self.system) if self.system else None, (Text(fill(self.user)),))
+        system = fill(self.system) if self.system else None
+        if isinstance(resume, str):
+            return Prompt(system, (Text(fill(self.user)),))
+        before, after = (fill(text) for text in self.user.split("{resume}"))
+        parts = (Text(before) if before else None, resume, Text(after) if after else None)
+        return Prompt(system, tuple(part for part in parts if part))
 
-    def chars(self, job_description: str, resume: str) -> int:
-        """Characters that are sent, about."""
-        return len(self.system or "") + len(self.user) + len(job_description) + len(resume)
+    @property
+    def takes_images(self) -> bool:
+        """No provider takes an image in the system text."""
+        return "{resume}" in self.user
+
+    def chars(self, job_description: str, resume: str | Image) -> int:
+        """Characters that are sent, about; an image has none."""
+        shown = len(resume) if isinstance(resume, str) else 0
+        return len(self.system or "") + len(self.user) + len(job_description) + shown
 
     def sha256(self) -> str:
         return hashlib.sha256(canonical(self.model_dump(mode="json")).encode()).hexdigest()

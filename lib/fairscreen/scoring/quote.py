@@ -27,7 +27,7 @@ from fairscreen.scoring.cap import Cap
 from fairscreen.scoring.limits import worst_tokens
 from fairscreen.scoring.models import Prices
 from fairscreen.scoring.money import Tariff, Terms, dollars
-from fairscreen.scoring.providers.base import Prompt
+from fairscreen.scoring.providers.base import Image, Prompt
 from fairscreen.scoring.requests import call_key_column, of_audit
 from fairscreen.scoring.score import asked_again
 from fairscreen.scoring.screeners import KINDS
@@ -203,14 +203,14 @@ def _model(
 
 
 def _chars(terms: Terms, rows: Sequence[Mapping[str, Any]]) -> Array:
-    """Characters of each prompt as it is filled."""
+    """Characters of each prompt as it is filled; an image has three for each of its tokens."""
     prompts = (terms.template.filled(r["prompt"], r["resume"]) for r in rows)
-    return np.array([float(_length(p)) for p in prompts])
+    return np.array([float(_length(p, terms.spec.image_tokens)) for p in prompts])
 
 
-def _length(prompt: Prompt) -> int:
-    texts = (getattr(part, "text", "") for part in prompt.user)
-    return len(prompt.system or "") + sum(len(text) for text in texts)
+def _length(prompt: Prompt, image_tokens: int) -> int:
+    parts = (3 * image_tokens if isinstance(p, Image) else len(p.text) for p in prompt.user)
+    return len(prompt.system or "") + sum(parts)
 
 
 def _minutes(terms: Terms, calls: int, chars: Array) -> float | None:
@@ -233,7 +233,12 @@ def _sample(warehouse: Warehouse, cfg: Config, calls: DataFrame) -> list[Mapping
     order = random.hash_column(cfg.seed, "quote", sf.col("call_key"))
     some = calls.orderBy(order).limit(SAMPLE)
     texts = plan.with_texts(some, warehouse.read("contents"))
-    return [r.asDict() for r in texts.dropna(subset=["resume", "prompt"]).collect()]
+    # Whether there is an image is enough: its bytes stay where they are.
+    texts = texts.withColumn("image", sf.col("image").isNotNull())
+    rows = texts.where("prompt IS NOT NULL AND (resume IS NOT NULL OR image)").collect()
+    return [
+        r.asDict() | ({"resume": Image(r["media_type"], "")} if r["image"] else {}) for r in rows
+    ]
 
 
 def _earlier(warehouse: Warehouse, cfg: Config, kind: Kind, model: str) -> list[Mapping[str, Any]]:

@@ -16,6 +16,7 @@ from pyspark.sql import functions as sf
 from fairscreen.config import Config
 from fairscreen.errors import InputError
 from fairscreen.scoring.calls import Kind, canonical
+from fairscreen.scoring.images import require_readers
 from fairscreen.scoring.screeners import KINDS
 from fairscreen.settings.scoring import Screener
 from fairscreen.tables import Warehouse
@@ -79,7 +80,8 @@ def of_audit(
     prompt_keys: Mapping[str, str] | None = None,
     kinds: Mapping[str, Kind] = KINDS,
 ) -> DataFrame:
-    """The requests of an audit whose documents are rendered.
+    """The requests of an audit whose documents are rendered. ConfigError where one is an image and
+    a model reads none.
 
     `prompt_keys`: default is that of the job descriptions as rendered.
     """
@@ -89,6 +91,7 @@ def of_audit(
 
         prompt_keys = {job: key for job, key, _ in job_descriptions(cfg)}
     documents = warehouse.read("documents").where(mine)
+    require_readers(documents, warehouse.read("contents"), cfg, kinds)
     return requests(documents, warehouse.read("applicants").where(mine), cfg, prompt_keys, kinds)
 
 

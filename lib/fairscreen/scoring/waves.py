@@ -151,7 +151,7 @@ class Waves:
         if asking.needs_text:
             planned = plan.with_texts(planned, warehouse.read("contents"))
         else:
-            planned = planned.selectExpr("*", "string(NULL) AS resume", "string(NULL) AS prompt")
+            planned = plan.without_texts(planned)
         journal = WaveJournal(self.root, wave_id)
         counters = run_wave(
             planned,

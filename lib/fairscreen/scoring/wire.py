@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from fairscreen.scoring.models import ModelSpec
 from fairscreen.scoring.providers import PROVIDERS
-from fairscreen.scoring.providers.base import Answer, HttpRequest, Prompt
+from fairscreen.scoring.providers.base import Answer, HttpRequest, Image, Prompt
 from fairscreen.scoring.secrets import Secret, masked
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ class Transport:
 
 
 class Template(Protocol):
-    """What a call says, but for its two texts."""
+    """What a call says, but for job description and resume."""
 
-    def filled(self, job_description: str, resume: str) -> Prompt: ...
+    def filled(self, job_description: str, resume: str | Image) -> Prompt: ...
 
-    def chars(self, job_description: str, resume: str) -> int:
-        """Characters that are sent, about."""
+    def chars(self, job_description: str, resume: str | Image) -> int:
+        """Characters that are sent, about; an image has none."""
         ...
 
 
@@ -76,7 +76,8 @@ class Wire:
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: HttpRequest, resume: str) -> Answer:
-        """`resume`: what was sent of a person, which no error message is to repeat."""
+        """`resume`: what was sent of a person (of an image its base64), which no error message is
+        to repeat."""
         answer = await self._sent(request)
         return answer if answer.error is None else self._shown(answer, answer.error, resume)
 
@@ -107,10 +108,14 @@ class Wire:
             text = f"{request.url} is no address"
             return Answer("final", error=text, error_kind="address", denied=True, unbilled=True)
         except (aiohttp.ClientError, OSError) as error:
-            # What cannot be reached never began; what began and broke off is a reset.
-            began = not isinstance(error, aiohttp.ClientConnectorError)
-            text, kind = f"{type(error).__name__}: {error}", "reset" if began else "connection"
-            return Answer("retry", error=text, error_kind=kind, unbilled=not began)
+            text, kind = f"{type(error).__name__}: {error}", "reset"
+            if isinstance(error, aiohttp.ClientConnectorError):
+                # What cannot be reached never began; what began and broke off is a reset.
+                kind = "connection"
+                if not isinstance(error, aiohttp.ClientSSLError):
+                    why = type(error.os_error).__name__
+                    text = f"no server answers at {error.host}:{error.port} ({why})"
+            return Answer("retry", error=text, error_kind=kind, unbilled=kind == "connection")
 
     async def close(self) -> None:
         if self._session is not None:

@@ -190,13 +190,15 @@ def _samples(run: Run) -> tuple[Sample, ...]:
         scores = warehouse.read("scores").where(run.mine).where(sf.col("model") == model)
         first = scores.orderBy("request_id").limit(1)
         requests = warehouse.read("requests").where(run.mine)
-        contents = warehouse.read("contents").select("content_key", "text")
+        contents = warehouse.read("contents").selectExpr(
+            "content_key", "COALESCE(text, CONCAT(media_type, ', ', OCTET_LENGTH(data), ' bytes'))"
+        )
         prompts = contents.toDF("prompt_key", "prompt")
         replies = warehouse.read("replies").selectExpr("call_key", "wave_id AS reply_wave", "reply")
         rows = (
             first.select("request_id", "outcome", "score", "call_key", "reply_wave")
             .join(requests.drop("call_key"), "request_id")
-            .join(contents, "content_key")
+            .join(contents.toDF("content_key", "resume"), "content_key")
             .join(prompts, "prompt_key", "left")
             .join(replies, ["call_key", "reply_wave"], "left")
             .collect()
@@ -204,7 +206,7 @@ def _samples(run: Run) -> tuple[Sample, ...]:
         found += [
             Sample(
                 model=model, job=r["job"], applicant_id=r["applicant_id"],
-                content_key=r["content_key"], prompt=r["prompt"] or "", resume=r["text"],
+                content_key=r["content_key"], prompt=r["prompt"] or "", resume=r["resume"],
                 reply=r["reply"], outcome=r["outcome"],
                 score=None if r["score"] is None else float(r["score"]),
             )

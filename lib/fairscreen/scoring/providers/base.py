@@ -24,6 +24,8 @@ OVERLOADED = {429, 503, 529}
 DENIED = {401, 402, 403, 404}
 # With these the model may have worked: Azure bills 400 (its filter) and 408.
 MAYBE_BILLED = {200, 400, 408, 424, 499, 504, 524}
+# What every provider takes.
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Image:
-    """`media_type` is image/png, image/jpeg, image/gif or image/webp; `data` is base64."""
+    """`media_type` is one of IMAGE_TYPES; `data` is base64."""
 
     media_type: str
     data: str

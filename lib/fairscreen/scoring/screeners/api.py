@@ -36,6 +36,8 @@ class ApiParams(Settings):
     api_version: str | None = None
     region: str | None = None
     weights: str | None = None
+    images: bool | None = None
+    image_tokens: int | None = Field(None, ge=1)
     decoding: dict[str, JsonValue] = Field(default_factory=dict)
     prices: Prices | None = None
     key_env: str | None = None
@@ -53,7 +55,8 @@ class ApiParams(Settings):
 
 
 _OF_THE_MODEL = (
-    "base_url", "api_version", "region", "weights", "prices", "key_env", "rpm", "tpm",
+    "base_url", "api_version", "region", "weights", "images", "image_tokens", "prices", "key_env",
+    "rpm", "tpm",
 )  # fmt: skip
 
 

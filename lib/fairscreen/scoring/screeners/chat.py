@@ -45,6 +45,23 @@ def _check(params: Params, where: str) -> None:
     _read(params, where)
 
 
+def _check_images(params: Params, where: str, document: str) -> None:
+    p, model, prompt = _read(params, f"{where}.params")
+    if not model.images:
+        raise ConfigError(
+            f"{where}.params.images",
+            f"{p.model} reads no images, and {document}",
+            "Take the image format out of documents.formats, or another model; a model of your "
+            "own that reads images says `images: true`.",
+        )
+    if not prompt.takes_images:
+        raise ConfigError(
+            f"{where}.params.prompt",
+            f"{p.prompt}: {{resume}} stands in its system text, where no image can, and {document}",
+            "Move {resume} to `user`.",
+        )
+
+
 def _prepare(params: Params, where: str, shards: int) -> Params:
     return api.prepared(*_read(params, where), where, shards)
 
@@ -81,4 +98,5 @@ KIND = Kind(
     sends="documents",
     prepare=_prepare,
     terms=_terms,
+    check_images=_check_images,
 )

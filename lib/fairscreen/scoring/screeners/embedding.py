@@ -25,7 +25,7 @@ from pydantic import Field
 
 from fairscreen.errors import MissingPartError
 from fairscreen.scoring.calls import Call, Kind, Params, Reply
-from fairscreen.scoring.screeners.params import checked
+from fairscreen.scoring.screeners.params import checked, text_only
 from fairscreen.settings.base import Settings
 
 MODEL = "all-MiniLM-L6-v2-onnx-int8"
@@ -111,14 +111,15 @@ class Embedding:
     def ask(self, calls: Sequence[Call]) -> Iterator[tuple[str, Reply]]:
         for call in calls:
             began = time.perf_counter()
-            if not (call.resume or "").strip() or not (call.prompt or "").strip():
+            resume = text_only(call.resume or "")
+            if not resume.strip() or not (call.prompt or "").strip():
                 yield (
                     call.call_key,
                     Reply("failed", error="the text to embed is empty", error_kind="empty_text"),
                 )
                 continue
             prompt = self._prompt(call)
-            vector, count, tokens = self._encoder.embed(call.resume or "")
+            vector, count, tokens = self._encoder.embed(resume)
             reply = json.dumps({"cosine": cosine(vector, prompt), "windows": count})
             yield (
                 call.call_key,

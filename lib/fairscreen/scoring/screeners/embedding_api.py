@@ -14,20 +14,20 @@ from fairscreen.scoring.calls import Kind, Params
 from fairscreen.scoring.client import Client
 from fairscreen.scoring.models import ModelSpec
 from fairscreen.scoring.money import Terms
-from fairscreen.scoring.providers.base import Prompt, Text
+from fairscreen.scoring.providers.base import Image, Prompt, Text
 from fairscreen.scoring.screeners import api
-from fairscreen.scoring.screeners.params import checked
+from fairscreen.scoring.screeners.params import checked, text_only
 
 
 @dataclass(frozen=True)
 class Pair:
     """Both texts as they are, in the place of a prompt."""
 
-    def filled(self, job_description: str, resume: str) -> Prompt:
-        return Prompt(None, (Text(resume), Text(job_description)))
+    def filled(self, job_description: str, resume: str | Image) -> Prompt:
+        return Prompt(None, (Text(text_only(resume)), Text(job_description)))
 
-    def chars(self, job_description: str, resume: str) -> int:
-        return len(job_description) + len(resume)
+    def chars(self, job_description: str, resume: str | Image) -> int:
+        return len(job_description) + len(text_only(resume))
 
 
 def _read(params: Params, where: str) -> tuple[api.ApiParams, ModelSpec]:

@@ -1,4 +1,4 @@
-"""Parameters of a screener, checked by a model of its kind; errors name the field in the config."""
+"""What screeners are given, checked: parameters by a model of the kind, documents by their form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from fairscreen.errors import ConfigError
+from fairscreen.errors import ConfigError, InputError
+from fairscreen.scoring.providers.base import Image
 from fairscreen.settings.base import Settings
 
 P = TypeVar("P", bound=Settings)
@@ -25,3 +26,14 @@ def checked(model: type[P], params: Mapping[str, Any], where: str) -> P:
             problem = "is not a parameter of this kind"
         names = ", ".join(model.model_fields) or "none"
         raise ConfigError(field, problem, f"Parameters are: {names}.") from None
+
+
+def text_only(resume: str | Image) -> str:
+    """A resume for a screener that embeds text. InputError for an image."""
+    if isinstance(resume, Image):
+        raise InputError(
+            "documents",
+            f"a resume is {resume.media_type}, and this screener reads text only",
+            "Ask a chat model that reads images.",
+        )
+    return resume
