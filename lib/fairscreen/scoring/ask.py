@@ -196,7 +196,7 @@ class Asking:
 
     def _call(self, row: dict[str, Any]) -> Call:
         resume: str | Image | None = row["resume"]
-        if row["image"] is not None:
+        if row.get("image") is not None:  # who plans texts only leaves the column out
             resume = image(row["media_type"], row["image"], row["content_key"])
         if self.needs_text and (resume is None or row["prompt"] is None):
             missing = row["content_key"] if resume is None else row["prompt_key"]
