@@ -95,7 +95,7 @@ def calls(count: int) -> Iterator[Call]:
 def prepared(url: str, concurrency: int, shards: int = 1) -> Any:
     params = {
         "model": "m-1", "provider": "openai", "base_url": f"{url}/v1", "key_env": "BENCH_KEY",
-        "concurrency": concurrency,
+        "concurrency": concurrency, "prices": {"tokens_in": 0.15, "tokens_out": 0.6},
     }  # fmt: skip
     return KINDS["chat"].prepare(params, "scoring.models.x.params", shards)
 
