@@ -7,7 +7,8 @@ every line. `limit` is concurrency / latency: what a client reaches that costs n
 `ask_shard` with its journal on disk, and once more `ask_wave`, the Spark action around it, with
 two shards that each have half of the concurrency. The openai client is `AsyncOpenAI` under
 `asyncio.gather` and a semaphore, with the same texts; it writes nothing. All of it is timed, from
-the first call drawn to the last reply durable, so the canaries at the start and the tail count.
+the first call drawn to the last reply durable, so the canaries at the start and the tail count; in
+Spark's lines the shuffle of the texts and the start of the workers too.
 `CPU ms` is processor time of the asking process per call, the server's is beside it: both share
 the machine. `peak MB` is the process's most resident memory.
 """
