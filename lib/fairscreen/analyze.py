@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from fairscreen.errors import InputError
 from fairscreen.estimators.data import PathData, assign_folds
 from fairscreen.estimators.equivalence import tost
 from fairscreen.estimators.multiplicity import adjust
-from fairscreen.estimators.path_specific import PathOptions, path_effects
+from fairscreen.estimators.path_specific import LearnerName, PathOptions, path_effects
 from fairscreen.estimators.results import EFFECTS, PathResult
 from fairscreen.estimators.selection import Outcomes, outcome_rows
 from fairscreen.input_columns import (
@@ -57,7 +57,7 @@ def analyze_paths(
     y: str,
     weight: str | None = None,
     cluster: str | None = None,
-    learner: Literal["saturated", "xgboost"] = "saturated",
+    learner: LearnerName = "stack",
     repeats: int = 3,
     folds: int = 5,
     seed: int = 20260322,
@@ -71,7 +71,7 @@ def analyze_paths(
 
     frame   one row per answer, as `read_table` gives it; `where` names it in messages
     z, r, b columns of confounders, redlining and business mediators. Numbers with more than 20
-            distinct values enter as they are: trees split on them; the saturated learner has a
+            distinct values enter as they are: trees split on them; the GLM has a
             smooth curve of each (of its ranks, in 2,000 steps at most), and cells in which they
             are cut at quantiles into `bins` groups. Other columns are categories, 200 at most.
     weight  column of weights above 0; cluster: column whose equal values are not independent
@@ -123,7 +123,7 @@ def analyze_paths(
         arrays: dict[str, Any] = {}
         for role, mine in columns.items():
             arrays[role], arrays[f"{role}_values"] = binned(
-                mine, count, steps=learner == "saturated", cuts=cuts
+                mine, count, steps=learner != "xgboost", cuts=cuts
             )
         data = PathData.from_rows(
             x=group[keep], y=points.y, fold=fold, w=people, cluster=clusters, **arrays

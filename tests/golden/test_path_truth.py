@@ -110,7 +110,7 @@ def check(result: PathResult, tolerance: float) -> None:
 @pytest.mark.parametrize("propensity", ["fitted", "known"])
 def test_population_gives_the_truth(propensity: str) -> None:
     data = population(known=propensity == "known")
-    check(path_effects(data, PathOptions(propensity=propensity)), 1e-6)  # type: ignore[arg-type]
+    check(path_effects(data, PathOptions(learner="saturated", propensity=propensity)), 1e-6)  # type: ignore[arg-type]
 
 
 def sample(n: int, seed: int) -> dict[str, np.ndarray]:
@@ -153,7 +153,7 @@ def test_linear_model_gives_its_coefficients() -> None:
     y = 50 + 2 * x + 1.5 * r / 2 + 3 * b / 5 + z + draw.normal(0, 1, n)
     folds = assign_folds(3, [str(i) for i in range(n)], 5, 1)
     data = PathData.from_rows(x=x, z=z, r=r, b=b, y=y, fold=folds)
-    result = path_effects(data, PathOptions())
+    result = path_effects(data, PathOptions(learner="saturated"))
     truth = {"TE": 5.3, "NDE": 2.0, "NIE": 3.3, "BIE": 1.8, "RIE": 1.5}
     for name, value in truth.items():
         effect = result.effects[name]

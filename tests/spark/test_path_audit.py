@@ -30,6 +30,7 @@ OVERRIDES = [
     "estimation.contrasts={male_vs_female: {attribute: gender, x1: [male], x0: [female],"
     " x1_label: men, x0_label: women}}",
     "estimation.repeats=2",
+    "estimation.learner=saturated",
     "estimation.bootstrap_draws=50",
     "estimation.roles.redlining=[first_name_gender, region]",
     "estimation.roles.business=[edu_group, exp_year]",

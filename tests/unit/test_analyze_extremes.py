@@ -16,7 +16,7 @@ from fairscreen.input_files import equals, label
 
 ROLES: dict[str, Any] = {
     "x": "sex", "x1": "male", "x0": "female", "z": ["z"], "r": ["r"], "b": ["b"], "y": "y",
-    "repeats": 1,
+    "repeats": 1, "learner": "saturated",
 }  # fmt: skip
 NUMBERS = ("estimate", "std_error", "ci_low", "ci_high")
 POINTS = ("TE", "NDE", "NIE", "BIE", "RIE", "raw_gap")

@@ -18,7 +18,16 @@ from fairscreen.errors import InputError
 TRUTH = {
     "TE": 0.2397091, "NDE": 0.2722644, "NIE": -0.0325553, "BIE": -0.1330982, "RIE": 0.1005429,
 }  # fmt: skip
-ROLES = {"x": "sex", "x1": "male", "x0": "female", "z": ["z"], "r": ["w"], "b": ["v"], "y": "y"}
+ROLES = {
+    "x": "sex",
+    "x1": "male",
+    "x0": "female",
+    "z": ["z"],
+    "r": ["w"],
+    "b": ["v"],
+    "y": "y",
+    "learner": "saturated",
+}
 
 
 def binary_model(n: int, seed: int) -> pd.DataFrame:
@@ -292,7 +301,9 @@ def run_command(capsys, *argv: str) -> tuple[int, str, str]:
 
 
 def test_the_command_prints_json_only_on_demand(from_csv, capsys, tmp_path) -> None:
-    options = "--x sex --x1 male --x0 female --z z --r w --b v --y y --repeats 2"
+    options = (
+        "--x sex --x1 male --x0 female --z z --r w --b v --y y --repeats 2 --learner saturated"
+    )
     argv = ["--input", str(from_csv[0]), *options.split()]
     code, out, err = run_command(capsys, *argv, "--json", "-")
     assert code == 0

@@ -111,7 +111,8 @@ BAD = [
      "black, asian_pacific. Correct this field."),
     (
         "estimation.learner=forest",
-        "estimation.learner: 'forest': Input should be 'saturated' or 'xgboost'. "
+        "estimation.learner: 'forest': Input should be 'stack', 'saturated', 'glm' or "
+        "'xgboost'. "
         "Correct this field.",
     ),
     (

@@ -12,7 +12,7 @@ from fairscreen.estimators.contrasts import difference
 from fairscreen.estimators.data import PathData, assign_folds
 from fairscreen.estimators.path_specific import PathOptions, path_effects
 
-OPTIONS = PathOptions(bootstrap_draws=0)
+OPTIONS = PathOptions(learner="saturated", bootstrap_draws=0)
 
 
 def two_scores(n: int = 800) -> tuple[PathData, PathData]:

@@ -10,7 +10,7 @@ from fairscreen.estimators.data import PathData, assign_folds
 from fairscreen.estimators.path_specific import PathOptions, path_effects
 from fairscreen.estimators.published import published_bootstrap
 
-OPTIONS = PathOptions(bootstrap_draws=0)
+OPTIONS = PathOptions(learner="saturated", bootstrap_draws=0)
 
 
 def data(n: int, *, cells: bool = False, other_name: float = 0.3) -> PathData:

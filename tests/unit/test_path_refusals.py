@@ -33,7 +33,9 @@ def rows(n: int = 400, seed: int = 1, own: float = 0.5, other: float = 0.2) -> R
 
 
 def run(given: Rows, **options: Any) -> PathResult:
-    return path_effects(PathData.from_rows(**given), PathOptions(**options))
+    return path_effects(
+        PathData.from_rows(**given), PathOptions(**{"learner": "saturated", **options})
+    )
 
 
 def no_x1(d: Rows) -> Rows:
@@ -275,7 +277,7 @@ def test_sums_that_cannot_be_are_refused() -> None:
 @pytest.mark.parametrize("clip", [0.0, 0.5, 0.7, float("nan")])
 def test_a_clip_must_leave_room(clip: float) -> None:
     with pytest.raises(InputError, match="leaves no propensity between its bounds"):
-        PathOptions(clip=clip)
+        PathOptions(learner="saturated", clip=clip)
 
 
 def test_results_refuse_to_hide_a_missing_number() -> None:

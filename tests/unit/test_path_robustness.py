@@ -17,7 +17,7 @@ from fairscreen.estimators.path_specific import PathOptions, effects_given, infl
 from fairscreen.estimators.results import CONTRASTS, FUNCTIONALS
 
 SIZE = (3, 2, 3)  # z, r, b
-OPTIONS = PathOptions(bootstrap_draws=0, clip=1e-6)
+OPTIONS = PathOptions(learner="saturated", bootstrap_draws=0, clip=1e-6)
 
 
 class World:

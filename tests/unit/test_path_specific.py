@@ -21,7 +21,7 @@ from fairscreen.estimators.results import EFFECTS, PathResult
 from fairscreen.estimators.saturated import Saturated
 
 N = 600
-QUIET = PathOptions(bootstrap_draws=0)
+QUIET = PathOptions(learner="saturated", bootstrap_draws=0)
 
 
 def rows(n: int = N, seed: int = 1, groups: int = 2) -> dict[str, np.ndarray]:
@@ -147,8 +147,8 @@ def test_equals_a_plain_recomputation_on_rows(groups: int) -> None:
 
 def test_cells_equal_rows() -> None:
     d = rows()
-    by_row = path_effects(PathData.from_rows(**d, cells=False), PathOptions())
-    by_cell = path_effects(PathData.from_rows(**d), PathOptions())
+    by_row = path_effects(PathData.from_rows(**d, cells=False), PathOptions(learner="saturated"))
+    by_cell = path_effects(PathData.from_rows(**d), PathOptions(learner="saturated"))
     np.testing.assert_allclose(numbers(by_cell), numbers(by_row), rtol=1e-10, atol=1e-10)
     assert by_cell.covariance is not None
     np.testing.assert_allclose(by_cell.covariance, by_row.covariance, rtol=1e-9, atol=1e-12)
@@ -174,7 +174,10 @@ def test_parts_add_up_to_the_whole() -> None:
 def test_order_of_arrival_changes_no_bit() -> None:
     data = PathData.from_rows(**rows(), cells=False)
     order = np.random.default_rng(0).permutation(len(data))
-    a, b = path_effects(data, PathOptions()), path_effects(data.take(order), PathOptions())
+    a, b = (
+        path_effects(data, PathOptions(learner="saturated")),
+        path_effects(data.take(order), PathOptions(learner="saturated")),
+    )
     assert a.to_rows() == b.to_rows()
     assert a.overlap == b.overlap
     assert a.influence is not None
@@ -339,7 +342,9 @@ def test_multiplier_bootstrap_agrees_with_the_influence_error() -> None:
 
 def test_known_propensities_must_be_there() -> None:
     with pytest.raises(InputError, match="known propensities are asked for and not all given"):
-        path_effects(PathData.from_rows(**rows()), PathOptions(propensity="known"))
+        path_effects(
+            PathData.from_rows(**rows()), PathOptions(learner="saturated", propensity="known")
+        )
 
 
 def test_trees_of_cells_are_trees_of_rows() -> None:

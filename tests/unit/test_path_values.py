@@ -21,7 +21,7 @@ from fairscreen.estimators.path_specific import PathOptions, effects_given, path
 from fairscreen.estimators.results import EFFECTS, PathResult
 from fairscreen.estimators.saturated import Saturated
 
-QUIET = PathOptions(bootstrap_draws=0)
+QUIET = PathOptions(learner="saturated", bootstrap_draws=0)
 LINEAR = dict(zip(EFFECTS, (5.3, 2.0, 3.3, 1.8, 1.5), strict=True))
 # Y = 50 + 2X + 1.5R + B^2: E[B^2] is 1.25 + (0.6 x + 0.25 x_R)^2.
 SQUARE = dict(zip(EFFECTS, (3.4725, 2.0, 1.4725, 0.51, 0.9625), strict=True))

@@ -155,7 +155,7 @@ def test_agreement_holds_where_both_estimate_the_same() -> None:
     p_values, shifted = [], []
     for seed in range(60):
         y, data = linear(800, 100 + seed)
-        result = path_effects(data, PathOptions(bootstrap_draws=0))
+        result = path_effects(data, PathOptions(learner="saturated", bootstrap_draws=0))
         keep = [EFFECTS.index(e) for e in ("NDE", "BIE", "RIE")]
         phi = (result.influence + result.c * data.sum_y[:, None])[:, keep]
         psi = cells(y).psi[:, keep]

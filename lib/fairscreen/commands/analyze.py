@@ -68,8 +68,9 @@ def _register_paths(designs: argparse._SubParsersAction[argparse.ArgumentParser]
     add("--y", required=True, metavar="COL", help="score")
     add("--weight", metavar="COL", help="weight of a row, above 0")
     add("--cluster", metavar="COL", help="rows of one value are not independent (person)")
-    add("--learner", choices=["saturated", "xgboost"], default="saturated",
-        help="cells shrunk to main effects and curves (default), or boosted trees")  # fmt: skip
+    add("--learner", choices=["stack", "saturated", "glm", "xgboost"], default="stack",
+        help="glm: main effects and curves; saturated: cells shrunk to them; xgboost: boosted "
+        "trees; stack (default): the mix of these that predicts best")  # fmt: skip
     add("--repeats", type=int, default=3, metavar="K", help="repeats of cross-fitting (3)")
     add("--folds", type=int, default=5, metavar="L", help="folds of cross-fitting (5)")
     add(

@@ -77,7 +77,7 @@ def tuned(problem: Problem, *, seed: int) -> Boosted:
     fold = sample.data.fold[:, 0]
     held = fold == np.unique(fold)[0]
     learner = Boosted()
-    fit_all(sample, learner, ~held, known=False, held=held)
+    fit_all(sample, learner, ~held, held)
     return learner
 
 

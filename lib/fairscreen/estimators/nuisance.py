@@ -6,11 +6,13 @@ the number of levels costs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from fairscreen.estimators.data import Floats, PathData, totals
 from fairscreen.estimators.features import Features, Sums
@@ -82,73 +84,145 @@ class Problem:
         return Sums(total(w * data.n), total(w**2 * data.n), total(w * y), total(w * yy))
 
 
-def cross_fit(problem: Problem, learner: Learner, repeat: int, *, known: bool) -> Nuisances:
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One nuisance: fitted on the cells `rows`, on the sums that `target` makes of the steps
+    before it. given (C,): what the data know it to be, None where they do not."""
+
+    name: str
+    features: Features
+    rows: Mask
+    target: Callable[[Mapping[str, Floats]], tuple[Floats, Floats]]
+    mean: bool
+    given: Floats | None = None
+
+    def fit(self, learner: Learner, sums: Sums) -> Floats:
+        """Predictions by level (U,)."""
+        predict = learner.mean if self.mean else learner.probability
+        return predict(self.name, self.features, sums)
+
+
+# Nuisances that later ones are regressions of.
+_SOURCES = ("mu3", "mu2_b", "mu2_r")
+
+
+def steps(problem: Problem) -> tuple[Step, ...]:
+    """Every nuisance, in an order in which each rests on earlier ones only."""
+    data, z, rz, brz = problem.data, problem.z, problem.rz, problem.brz
+    x1, x0 = data.x == 1, data.x == 0
+    pair, n = x1 | x0, data.n.astype(np.float64)
+    everybody = np.ones(len(data), dtype=bool)
+
+    def group(name: str, features: Features, rows: Mask, hits: Mask, given: Floats | None) -> Step:
+        count = n * hits
+        return Step(name, features, rows, lambda _: (count, count), False, given)
+
+    def score(name: str, features: Features, rows: Mask) -> Step:
+        return Step(name, features, rows, lambda _: (data.sum_y, data.sum_yy), True)
+
+    def average(name: str, features: Features, rows: Mask, of: str) -> Step:
+        return Step(name, features, rows, lambda out: (n * out[of], n * out[of] ** 2), True)
+
+    return (
+        group("q", z, everybody, pair, np.ones(len(data)) if pair.all() else data.p_contrast),
+        group("e_z", z, pair, x1, data.p_z),
+        group("e_rz", rz, pair, x1, data.p_rz),
+        group("e_brz", brz, pair, x1, data.p_brz),
+        score("m1", z, x1),
+        score("m0", z, x0),
+        score("mu3", brz, x1),
+        average("mu1_w", z, x0, "mu3"),
+        average("mu2_b", rz, x0, "mu3"),
+        average("mu1_b", z, x1, "mu2_b"),
+        score("mu2_r", rz, x1),
+        average("mu1_r", z, x0, "mu2_r"),
+    )
+
+
+def cross_fit(
+    problem: Problem, learner: Learner | Sequence[Learner], repeat: int, *, known: bool
+) -> Nuisances:
     """Nuisances of one repeat: each cell is predicted by fits on the other folds.
 
-    known: take the propensities that `data` brings; InputError is the caller's duty.
+    Of several learners each nuisance is their stack: the mean, with weights above 0 that sum to 1,
+    that predicts the cells left out best (Brier score, squared error), all folds together; what
+    the data know of a propensity is one more candidate. known: take such propensities as they are;
+    that the data bring them is the caller's duty.
     """
-    data = problem.data
-    fold = data.fold[:, repeat]
-    out = {f.name: np.zeros(len(data)) for f in fields(Nuisances)}
-    for k in np.unique(fold):
-        here = fold == k
-        fitted = fit_all(problem, learner, ~here, known=known)
-        for name, values in fitted.items():
-            out[name][here] = values[here]
+    learners = list(learner) if isinstance(learner, Sequence) else [learner]
+    data, fold = problem.data, problem.data.fold[:, repeat]
+    folds = [fold == k for k in np.unique(fold)]
+    sources: list[dict[str, Floats]] = [{} for _ in folds]
+    out: dict[str, Floats] = {}
+    for step in steps(problem):
+        if step.given is not None and (known or step.name == "q"):
+            out[step.name] = step.given
+            continue
+        extra = [step.given] if step.given is not None and len(learners) > 1 else []
+        count = len(learners) + len(extra)
+        found: list[list[Floats]] = []  # by fold, by candidate: predictions by level
+        outside = np.zeros((count, len(data)))
+        losses = np.zeros((count, count)), np.zeros(count)
+        for here, source in zip(folds, sources, strict=True):
+            y, yy = step.target(source)
+            sums = problem.sums(step.features, step.rows & ~here, y, yy)
+            found.append([step.fit(one, sums) for one in learners])
+            for j, values in enumerate(found[-1]):
+                outside[j, here] = values[step.features.at[here]]
+            for j, given in enumerate(extra, len(learners)):
+                outside[j, here] = given[here]
+            if count > 1:
+                _add_losses(losses, outside, here & step.rows, data, y)
+        weights = _simplex(*losses) if count > 1 else np.ones(1)
+        out[step.name] = weights @ outside
+        if step.name in _SOURCES:
+            for fitted, source in zip(found, sources, strict=True):
+                source[step.name] = (weights @ np.stack(fitted))[step.features.at]
     return Nuisances(**out)
 
 
 def fit_all(
-    problem: Problem, learner: Learner, train: Mask, *, known: bool, held: Mask | None = None
+    problem: Problem, learner: Learner, train: Mask, held: Mask | None = None
 ) -> dict[str, Floats]:
     """Every nuisance fitted on the cells `train`, predicted for all cells (C,).
 
     held: cells whose sums go to the learner for tuning, beside those of `train`.
     """
-    data, z, rz, brz = problem.data, problem.z, problem.rz, problem.brz
-    x1, x0 = data.x == 1, data.x == 0
-    pair = x1 | x0
-    n = data.n.astype(np.float64)
     out: dict[str, Floats] = {}
-
-    def fit(name: str, features: Features, rows: Mask, y: Floats, yy: Floats, means: bool) -> None:
-        sums = problem.sums(features, rows & train, y, yy)
+    for step in steps(problem):
+        y, yy = step.target(out)
+        if step.name == "q" and step.given is not None:
+            out["q"] = step.given
+            continue
+        sums = problem.sums(step.features, step.rows & train, y, yy)
         if held is not None:
-            sums = replace(sums, held=problem.sums(features, rows & held, y, yy))
-        predict = learner.mean if means else learner.probability
-        out[name] = predict(name, features, sums)[features.at]
-
-    def classify(name: str, features: Features, rows: Mask, positive: Mask) -> None:
-        hits = n * positive
-        fit(name, features, rows, hits, hits, means=False)
-
-    def score(name: str, features: Features, rows: Mask) -> None:
-        fit(name, features, rows, data.sum_y, data.sum_yy, means=True)
-
-    def average(name: str, features: Features, rows: Mask, of: str) -> None:
-        value = out[of]
-        fit(name, features, rows, n * value, n * value**2, means=True)
-
-    if data.p_contrast is not None:
-        out["q"] = data.p_contrast
-    elif pair.all():
-        out["q"] = np.ones(len(data))
-    else:
-        classify("q", z, np.ones(len(data), dtype=bool), pair)
-    steps: tuple[tuple[str, Features, Floats | None], ...] = (
-        ("e_z", z, data.p_z), ("e_rz", rz, data.p_rz), ("e_brz", brz, data.p_brz),
-    )  # fmt: skip
-    for name, features, given in steps:
-        if known and given is not None:
-            out[name] = given
-        else:
-            classify(name, features, pair, x1)
-    score("m1", z, x1)
-    score("m0", z, x0)
-    score("mu3", brz, x1)
-    average("mu1_w", z, x0, "mu3")
-    average("mu2_b", rz, x0, "mu3")
-    average("mu1_b", z, x1, "mu2_b")
-    score("mu2_r", rz, x1)
-    average("mu1_r", z, x0, "mu2_r")
+            sums = replace(sums, held=problem.sums(step.features, step.rows & held, y, yy))
+        out[step.name] = step.fit(learner, sums)[step.features.at]
     return out
+
+
+def _add_losses(
+    losses: tuple[Floats, Floats], outside: Floats, rows: Mask, data: PathData, y: Floats
+) -> None:
+    """Add what the cells `rows` say of the candidates: sum w n p p' and sum w y p."""
+    p, people = outside[:, rows], (data.w * data.n)[rows]
+    losses[0][...] += (p * people) @ p.T
+    losses[1][...] += p @ (data.w * y)[rows]
+
+
+def _simplex(square: Floats, cross: Floats) -> Floats:
+    """Weights v >= 0, sum v = 1, of the least v' square v - 2 v' cross.
+
+    By Cholesky-free non-negative least squares on the symmetric root; the sum is held by a row of
+    large weight (Lawson & Hanson 1974, chapter 23).
+    """
+    size = max(float(np.trace(square)), np.finfo(float).tiny)
+    values, vectors = np.linalg.eigh(square / size)
+    values = np.maximum(values, 1e-14)  # candidates that agree: any mix of them will do
+    root = np.sqrt(values)[:, None] * vectors.T
+    right = (vectors.T @ (cross / size)) / np.sqrt(values)
+    firm = 1e4
+    top = np.full((1, len(cross)), firm)
+    weights, _ = nnls(np.concatenate([root, top]), np.append(right, firm))
+    total = float(weights.sum())
+    return weights / total if total > 0 else np.full(len(cross), 1 / len(cross))

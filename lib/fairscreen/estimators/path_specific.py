@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import Codes, Floats, PathData
+from fairscreen.estimators.glm import Glm
 from fairscreen.estimators.influence import bootstrap_intervals, influence, normal_intervals
 from fairscreen.estimators.nuisance import Learner, Nuisances, Problem, cross_fit
 from fairscreen.estimators.overlap import absent_paths, clipped_share, impossible, overlap_row
@@ -32,6 +33,7 @@ from fairscreen.estimators.results import (
 )
 from fairscreen.estimators.saturated import Saturated
 
+LearnerName = Literal["stack", "saturated", "glm", "xgboost"]
 # A clip at which an effect moves by over half its error is flagged.
 FLAG_CLIP = 0.01
 FLAG_SHARE = 0.5
@@ -41,12 +43,15 @@ FLAG_SHARE = 0.5
 class PathOptions:
     """How to estimate and when to refuse; defaults are those of conf/base.yml.
 
+    learner: how nuisances are fitted: glm (main effects), saturated (cells shrunk to them),
+    xgboost (the published grid), or the stack of these and of known densities: the mix that
+    predicts best out of fold. propensity: known takes the design's P(X|.) as they are.
     clip: propensities are kept in [clip, 1 - clip]. min_effective_n, max_unit_share,
     max_clipped_share: overlap rules, on unclipped weights. normalize: divide each weight by its
     mean (Hajek). bootstrap_draws 0: no bootstrap.
     """
 
-    learner: Literal["saturated", "xgboost"] = "saturated"
+    learner: LearnerName = "stack"
     propensity: Literal["fitted", "known"] = "fitted"
     clip: float = 0.001
     min_effective_n: float = 30
@@ -183,7 +188,7 @@ def path_effects(data: PathData, options: PathOptions) -> PathResult:
     order = data.order()
     ordered = data.take(order)
     problem = Problem.of(ordered)
-    learner = _learner(problem, options)
+    learner = learners(problem, options)
     repeats = range(ordered.fold.shape[1])
     nuisances = [cross_fit(problem, learner, k, known=known) for k in repeats]
     result = effects_given(ordered, nuisances, options)
@@ -263,12 +268,18 @@ def effects_given(
     )
 
 
-def _learner(problem: Problem, options: PathOptions) -> Learner:
-    if options.learner == "saturated":
-        return Saturated()
-    from fairscreen.estimators.boosted import tuned
+def learners(problem: Problem, options: PathOptions) -> list[Learner]:
+    """The learner of the options, or all of them for a stack."""
+    found: list[Learner] = []
+    if options.learner in ("stack", "glm"):
+        found.append(Glm())
+    if options.learner in ("stack", "saturated"):
+        found.append(Saturated())
+    if options.learner in ("stack", "xgboost"):
+        from fairscreen.estimators.boosted import tuned
 
-    return tuned(problem, seed=options.seed)
+        found.append(tuned(problem, seed=options.seed))
+    return found
 
 
 def influence_coefficients(

@@ -9,6 +9,7 @@ Source: PopResume, section on estimation (500 samples, 5 folds, 95% percentile i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,10 +23,10 @@ from fairscreen.estimators.overlap import impossible
 from fairscreen.estimators.path_specific import (
     PathOptions,
     influence_coefficients,
+    learners,
     path_effects,
 )
 from fairscreen.estimators.results import CONTRASTS, EFFECTS, Effect
-from fairscreen.estimators.saturated import Saturated
 
 
 def published_bootstrap(
@@ -49,11 +50,7 @@ def published_bootstrap(
     if len(reasons) == len(EFFECTS):
         return {name: full.effects[name] for name in EFFECTS}
     ordered = data.take(data.order())
-    learner: Learner = Saturated()
-    if options.learner == "xgboost":
-        from fairscreen.estimators.boosted import tuned
-
-        learner = tuned(Problem.of(ordered), seed=options.seed)
+    learner = learners(Problem.of(ordered), options)
     found: list[Floats] = []
     attempt = 0
     while len(found) < draws and attempt < 20 * draws:
@@ -97,7 +94,7 @@ def _resampled(data: PathData, purpose: str, seed: int, folds: int) -> PathData:
     return replace(data.take(rows), fold=fold[:, None])
 
 
-def _estimates(data: PathData, learner: Learner, options: PathOptions) -> Floats:
+def _estimates(data: PathData, learner: Sequence[Learner], options: PathOptions) -> Floats:
     known = options.propensity == "known"
     nuisances = [cross_fit(Problem.of(data), learner, 0, known=known)]
     a, c = influence_coefficients(data, nuisances, options.clip, options.normalize)

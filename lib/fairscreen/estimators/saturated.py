@@ -12,13 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
 
 from fairscreen.estimators.data import Floats
 from fairscreen.estimators.features import Features, Sums
+from fairscreen.estimators.glm import inverse_hessian, logistic, quadratic
 
-# Ridge penalty of a main effect, in people: a level with n people is shrunk by about 1/(1 + n/2).
-_RIDGE = 0.5
 # The within-cell variance borrows this many degrees of freedom from the GLM's residuals, so that
 # it exists (and tau^2 is then about 0) where hardly two people share a cell.
 _PRIOR_DF = 2.0
@@ -40,7 +38,7 @@ class Saturated:
         y = (sums.y - centre * sums.w) * scale
         yy = (sums.yy - 2 * centre * sums.y + centre**2 * sums.w) * scale
         design = features.design
-        inverse = _inverse(design, fine)
+        inverse = inverse_hessian(design, fine)
         glm: Floats = design @ (inverse @ (design.T @ y))
         weight = features.per_cell(fine)
         seen = weight > 0
@@ -50,7 +48,7 @@ class Saturated:
             return centre + glm + features.per_level(gap)
         squares = features.per_cell(np.maximum(yy - 2 * glm * y + fine * glm**2, 0.0))
         leverage = _leverage(features, fine, weight, inverse)[seen]
-        used = float((fine * _quadratic(design, inverse)).sum())  # degrees of freedom of the GLM
+        used = float((fine * quadratic(design, inverse)).sum())  # degrees of freedom of the GLM
         repeat = features.per_cell(sums.ww)[seen] / features.per_cell(sums.w)[seen] * scale
         within = np.maximum(squares[seen] - left[seen] * gap[seen], 0.0).sum()
         # Slopes within cells take what the cells' own leverages leave of `used`.
@@ -75,7 +73,7 @@ class Saturated:
         scale = float(sums.w.sum() / sums.ww.sum())
         fine = sums.w * scale
         y = sums.y * scale
-        glm, inverse = _logistic(features.design, fine, y)
+        glm, inverse = logistic(features.design, fine, y)
         weight = features.per_cell(fine)
         seen = weight > 0
 
@@ -128,51 +126,6 @@ def _leverage(features: Features, fine: Floats, weight: Floats, inverse: Floats)
     """(K,): share of a cell's mean that the GLM takes: s' A s / w, s the cell's weighted sum of
     design rows. `fine` (U,) weighs levels, weight (K,) is its sum by cell."""
     if features.starts is None:
-        return fine * _quadratic(features.design, inverse)
+        return fine * quadratic(features.design, inverse)
     sums = features.per_cell(features.design * fine[:, None])
-    return _quadratic(sums, inverse) / np.maximum(weight, np.finfo(float).tiny)
-
-
-def _penalty(design: Floats) -> Floats:
-    penalty = np.full(design.shape[1], _RIDGE)
-    penalty[0] = 0.0  # the intercept is free, so shifting Y shifts every prediction
-    return np.diag(penalty)
-
-
-def _quadratic(design: Floats, inverse: Floats) -> Floats:
-    """x' A x per row x of the design (U,)."""
-    out: Floats = ((design @ inverse) * design).sum(axis=1)
-    return out
-
-
-def _inverse(design: Floats, weight: Floats) -> Floats:
-    hessian = (design * weight[:, None]).T @ design + _penalty(design)
-    return np.asarray(np.linalg.inv(hessian), dtype=np.float64)
-
-
-def _logistic(design: Floats, weight: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Ridge-logistic fit by Newton's method: predictions (U,) and the inverse Hessian (p, p)."""
-    beta = np.zeros(design.shape[1])
-    mean = float(np.clip(y.sum() / weight.sum(), 1e-6, 1 - 1e-6))
-    beta[0] = logit(mean)
-    penalty = _penalty(design)
-
-    def loss(at: Floats) -> float:
-        eta = design @ at
-        fit = weight @ np.logaddexp(0.0, eta) - y @ eta
-        return float(fit + at @ penalty @ at / 2)
-
-    current = loss(beta)
-    for _ in range(50):
-        p = expit(design @ beta)
-        spread = np.maximum(weight * p * (1 - p), 1e-12)
-        gradient = design.T @ (y - weight * p) - penalty @ beta
-        step = np.linalg.solve((design * spread[:, None]).T @ design + penalty, gradient)
-        size, most = 1.0, current + 1e-12 * abs(current)
-        while (reached := loss(beta + size * step)) > most and size > 1e-4:
-            size /= 2
-        beta, current = beta + size * step, reached
-        if np.abs(step).max() < 1e-11:
-            break
-    p = expit(design @ beta)
-    return p, _inverse(design, np.maximum(weight * p * (1 - p), 1e-12))
+    return quadratic(sums, inverse) / np.maximum(weight, np.finfo(float).tiny)

@@ -61,11 +61,13 @@ class Overlap(Settings):
 
 
 class Estimation(Settings):
+    """`learner`: how nuisances are fitted (estimators/path_specific.py, PathOptions)."""
+
     contrasts: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Contrast] = Field(
         min_length=1
     )
     roles: Roles
-    learner: Literal["saturated", "xgboost"]
+    learner: Literal["stack", "saturated", "glm", "xgboost"]
     propensity: Literal["fitted", "known"]
     folds: int = Field(ge=2, le=50)
     repeats: int = Field(ge=1, le=100)
