@@ -20,6 +20,7 @@ from fairscreen.estimators.multiplicity import adjust
 from fairscreen.estimators.path_specific import LearnerName, PathOptions, path_effects
 from fairscreen.estimators.results import EFFECTS, PathResult
 from fairscreen.estimators.selection import Outcomes, outcome_rows
+from fairscreen.estimators.sensitivity import ConfoundingBound, confounding_bounds
 from fairscreen.input_columns import (
     MANY,
     binned,
@@ -65,6 +66,7 @@ def analyze_paths(
     level: float = 0.95,
     bootstrap_draws: int = 500,
     margin: float | None = None,
+    confounder: tuple[float, float] | None = None,
     where: str = "input",
 ) -> dict[str, Any]:
     """Path-specific effects of column x (value x1 against x0) on column y of a frame.
@@ -76,6 +78,10 @@ def analyze_paths(
             are cut at quantiles into `bins` groups. Other columns are categories, 200 at most.
     weight  column of weights above 0; cluster: column whose equal values are not independent
     margin  an effect inside it (points of y) is negligible: adds rows of method `tost`
+    confounder  (cf_y, cf_d), the strength of a confounder that was left out: adds rows of method
+            `confounder_bounds` (the interval the effect can then lie in) and `robustness_value`
+            (the strength that takes the estimate, ci_low: the interval, to 0); see
+            estimators/sensitivity.py
     Rows of other groups than x1 and x0 stay in the population of Z and in the median.
 
     Returns {"rows": [...], "excluded": {reason: count}, "notes": [...]}, rows with the columns
@@ -128,11 +134,16 @@ def analyze_paths(
         data = PathData.from_rows(
             x=group[keep], y=points.y, fold=fold, w=people, cluster=clusters, **arrays
         )
+        if count == bins:
+            bounds.update(_bounds(data, result := path_effects(data, chosen), chosen, confounder))
+            return result
         return path_effects(data, chosen)
 
+    bounds: dict[str, ConfoundingBound] = {}
     result = effects(bins, options)
     rows = [_row(x1, _in_points(r, points.unit)) for r in result.to_rows()]
     rows += _equivalence(rows, margin)
+    rows += _confounded(rows, bounds, points.unit)
     if cuts and learner == "xgboost":
         notes.append(
             f"Numbers with more than {MANY} distinct values enter the trees as they are, without "
@@ -208,6 +219,33 @@ def _equivalence(rows: Sequence[Mapping[str, Any]], margin: float | None) -> lis
             {**row, "method": "tost", "ci_low": test.ci_low, "ci_high": test.ci_high,
              "p_value": test.p_value}
         )  # fmt: skip
+    return found
+
+
+def _bounds(
+    data: PathData, result: PathResult, options: PathOptions, confounder: tuple[float, float] | None
+) -> dict[str, ConfoundingBound]:
+    if confounder is None:
+        return {}
+    return confounding_bounds(data, result, options, cf_y=confounder[0], cf_d=confounder[1])
+
+
+def _confounded(
+    rows: Sequence[Mapping[str, Any]], bounds: Mapping[str, ConfoundingBound], unit: float
+) -> list[dict[str, Any]]:
+    found = []
+    for row in rows:
+        if row["method"] != "eif" or row["estimand"] not in bounds:
+            continue
+        bound = bounds[row["estimand"]]
+        bare = {**row, "std_error": None, "p_value": None}
+        interval = {"ci_low": unit * bound.ci_low, "ci_high": unit * bound.ci_high}
+        found.append({**bare, "method": "confounder_bounds", **interval})
+        strength = {
+            "estimate": bound.robustness, "ci_low": bound.robustness_interval, "ci_high": None,
+            "favors_when_positive": None,
+        }  # fmt: skip
+        found.append({**bare, "method": "robustness_value", **strength})
     return found
 
 

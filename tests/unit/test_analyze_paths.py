@@ -300,6 +300,22 @@ def run_command(capsys, *argv: str) -> tuple[int, str, str]:
     return code, out.out, out.err
 
 
+def test_a_confounder_adds_bounds_and_robustness_values(from_csv) -> None:
+    file, plain = from_csv
+    result = analyze_paths(
+        read_table(file), **ROLES, repeats=2, bootstrap_draws=0, confounder=(0.05, 0.05)
+    )
+    rows = {(r["method"], r["estimand"]): r for r in result["rows"]}
+    for name, effect in by_effect(plain).items():
+        bound, strength = rows["confounder_bounds", name], rows["robustness_value", name]
+        assert bound["estimate"] == pytest.approx(effect["estimate"])
+        assert bound["ci_low"] < effect["ci_low"] < effect["ci_high"] < bound["ci_high"]
+        assert 0 <= strength["ci_low"] <= strength["estimate"] <= 1
+        assert (bound["p_value"], strength["favors_when_positive"]) == (None, None)
+    with pytest.raises(InputError, match="confounder: strengths 2 and 0"):
+        analyze_paths(read_table(file), **ROLES, repeats=1, confounder=(2.0, 0.0))
+
+
 def test_the_command_prints_json_only_on_demand(from_csv, capsys, tmp_path) -> None:
     options = (
         "--x sex --x1 male --x0 female --z z --r w --b v --y y --repeats 2 --learner saturated"

@@ -84,6 +84,9 @@ def _register_paths(designs: argparse._SubParsersAction[argparse.ArgumentParser]
     add("--level", type=float, default=0.95, metavar="P", help="level of the intervals (0.95)")
     add("--margin", type=float, metavar="POINTS",
         help="effects inside it are negligible: adds equivalence tests")  # fmt: skip
+    add("--confounder", nargs=2, type=float, metavar=("CF_Y", "CF_D"),
+        help="bounds under a confounder that was left out: the share of the score's residual "
+        "variance that it explains, the share of the weights' variance that it adds")  # fmt: skip
     add("--seed", type=int, default=20260322, metavar="N", help="seed of folds and draws")
     options.add_json(paths)
     paths.set_defaults(run=run_paths)
@@ -101,6 +104,7 @@ def run_paths(args: argparse.Namespace) -> int:
         weight=args.weight, cluster=args.cluster, learner=args.learner, repeats=args.repeats,
         folds=args.folds, seed=args.seed, bins=args.bins, level=args.level,
         bootstrap_draws=args.draws, margin=args.margin, where=args.input,
+        confounder=tuple(args.confounder) if args.confounder else None,
     )  # fmt: skip
     options.emit(result, table(result), args.json)
     return 0

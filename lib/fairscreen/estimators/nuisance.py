@@ -149,12 +149,35 @@ def cross_fit(
     the data know of a propensity is one more candidate. known: take such propensities as they are;
     that the data bring them is the caller's duty.
     """
+    found = out_of_fold(problem, learner, repeat, steps(problem), known=known)
+    return Nuisances(**found)
+
+
+def score_given_all(
+    problem: Problem, learner: Learner | Sequence[Learner], repeat: int
+) -> dict[str, Floats]:
+    """g1, g0 (C,): E[Y | B, R, x, Z] of both groups, out of fold."""
+    data = problem.data
+
+    def step(name: str, group: int) -> Step:
+        return Step(
+            name, problem.brz, data.x == group, lambda _: (data.sum_y, data.sum_yy), mean=True
+        )
+
+    return out_of_fold(problem, learner, repeat, (step("g1", 1), step("g0", 0)), known=False)
+
+
+def out_of_fold(
+    problem: Problem, learner: Learner | Sequence[Learner], repeat: int, plan: Sequence[Step], *,
+    known: bool,
+) -> dict[str, Floats]:  # fmt: skip
+    """Predictions (C,) of each step of the plan for every cell, by fits on the other folds."""
     learners = list(learner) if isinstance(learner, Sequence) else [learner]
     data, fold = problem.data, problem.data.fold[:, repeat]
     folds = [fold == k for k in np.unique(fold)]
     sources: list[dict[str, Floats]] = [{} for _ in folds]
     out: dict[str, Floats] = {}
-    for step in steps(problem):
+    for step in plan:
         if step.given is not None and (known or step.name == "q"):
             out[step.name] = step.given
             continue
@@ -178,7 +201,7 @@ def cross_fit(
         if step.name in _SOURCES:
             for fitted, source in zip(found, sources, strict=True):
                 source[step.name] = (weights @ np.stack(fitted))[step.features.at]
-    return Nuisances(**out)
+    return out
 
 
 def fit_all(
