@@ -11,9 +11,7 @@ Who takes it removes what holders that were killed left behind.
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
 import threading
 import time
 import uuid
@@ -23,6 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fairscreen.errors import InputError
+from fairscreen.processes import is_gone, this_process
 from fairscreen.tables import Warehouse
 
 STALE_SECONDS = 600.0
@@ -78,9 +77,7 @@ def _take(warehouse: Warehouse, audit_id: str, token: str, beats: Path) -> set[s
     now = datetime.now(UTC)
     owner = {
         "token": token,
-        "host": socket.gethostname(),
-        "process": os.getpid(),
-        "namespace": _namespace(),
+        **this_process(),
         "since": f"{now:%Y-%m-%d %H:%M} UTC",
     }
     row = {
@@ -137,26 +134,7 @@ def _alive(owner: dict[str, object], audit_id: str, beats: Path) -> bool:
         return False
     if age > STALE_SECONDS:
         return False
-    here = owner.get("host") == socket.gethostname() and owner.get("namespace") == _namespace()
-    return not (here and _gone(int(str(owner.get("process")))))
-
-
-def _gone(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:  # somebody else's process
-        return False
-    return False
-
-
-def _namespace() -> str:
-    """Of process numbers: two containers with one host name have two."""
-    try:
-        return os.readlink("/proc/self/ns/pid")
-    except OSError:
-        return "host"
+    return not is_gone(owner)
 
 
 def _held(audit_id: str, owner: dict[str, object], beats: Path) -> InputError:

@@ -38,7 +38,7 @@ def get_session(
     java_options: str = "",
     conf: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """The running session, or a new local one with Delta (UTC, `local[cores]`).
+    """The running session, or a new local one with Delta (UTC, `local[cores,4]`).
 
     java_options, conf: more options of a new local session's JVM and of Spark.
 
@@ -56,7 +56,8 @@ def get_session(
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit decides on master, jars and memory
         return _utc(builder.getOrCreate())
     require_java()
-    builder = builder.master(f"local[{cores}]")
+    # A task that fails, or whose process dies, is tried four times: `local[n]` alone tries once.
+    builder = builder.master(f"local[{cores},4]")
     quiet = Path(__file__).with_name("log4j2.properties").as_uri()
     options = {
         "spark.jars": ",".join(str(j) for j in _require_jars()),

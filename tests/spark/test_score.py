@@ -18,7 +18,6 @@ from fairscreen.config import load
 from fairscreen.errors import InputError, StoppedError
 from fairscreen.lease import lease
 from fairscreen.scoring import plan
-from fairscreen.scoring.ask import require_no_speculation
 from fairscreen.scoring.calls import Reply, call_key, canonical
 from fairscreen.scoring.commit import commit, commit_leftovers
 from fairscreen.scoring.journal import ShardJournal, WaveJournal
@@ -187,6 +186,29 @@ def test_commit_is_once_and_late_segments_are_not_dropped(warehouse, tmp_path):
         ("k1", "1"), ("k2", "first"), ("k4", "4"),
     ]  # fmt: skip
     assert WaveJournal(tmp_path, other).segments()
+
+
+def test_a_segment_that_comes_during_the_commit_is_committed_too(warehouse, tmp_path, monkeypatch):
+    """A worker that Spark had given up writes what it had on the wire, between read and delete."""
+    wave = plan.new_wave_id("meanwhile")
+    shard = ShardJournal(tmp_path, wave, 0, made=True)
+    WaveJournal(tmp_path, wave).create()
+    shard.begin()
+    shard.write([record(1, wave), record(2, wave)])
+    append = warehouse.append
+
+    def meanwhile(name, rows, *, transaction):
+        append(name, rows, transaction=transaction)
+        if transaction == f"replies/{wave}":
+            monkeypatch.undo()
+            shard.write([record(2, wave), record(3, wave)])
+
+    monkeypatch.setattr(warehouse, "append", meanwhile)
+    assert commit(warehouse, WaveJournal(tmp_path, wave)).calls == 3
+    rows = warehouse.read("replies").where(sf.col("wave_id") == wave).collect()
+    assert sorted(r["call_key"] for r in rows) == ["k1", "k2", "k3"]
+    assert list(tmp_path.iterdir()) == []
+    assert shard.state() == "stop"
 
 
 def interrupted(log: Path, at: int):
@@ -359,16 +381,6 @@ def test_retry_asks_just_those_and_another_parser_asks_nothing(warehouse):
     found = outcomes_of(warehouse, "again")
     assert (found["again2"], found["again6"]) == (("ok", 0), ("ok", 0))
     assert warehouse.read("parser_agreement").where("audit_id = 'again'").count() == 0
-
-
-class _Speculating:
-    conf = {"spark.speculation": "true"}  # noqa: RUF012
-
-
-def test_speculation_is_refused():
-    # The setting cannot be changed in a running session: only its value is read.
-    with pytest.raises(InputError, match=r"spark\.speculation: is on"):
-        require_no_speculation(_Speculating())
 
 
 def test_one_run_of_an_audit_at_a_time(warehouse):

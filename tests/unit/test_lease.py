@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -11,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from fairscreen.lease import STALE_SECONDS, _alive, _namespace, _sweep
+from fairscreen.lease import STALE_SECONDS, _alive, _sweep
+from fairscreen.processes import this_process
 
 
 def owner(process: int, host: str | None = None) -> dict[str, object]:
-    here = host or socket.gethostname()
-    return {"token": "t", "host": here, "process": process, "namespace": _namespace()}
+    found = this_process() | {"token": "t", "process": process}
+    return found | ({"host": host} if host else {})
 
 
 def ended_process() -> int:

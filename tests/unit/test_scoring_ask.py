@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,6 +16,7 @@ from fairscreen import errors
 from fairscreen.scoring.ask import Asking, Counters, _worker, ask_shard
 from fairscreen.scoring.calls import Call, Reply
 from fairscreen.scoring.journal import ShardJournal, WaveJournal, read_segment
+from fairscreen.scoring.wave import _stop_on_interrupt
 
 STAMP = {"model": "m", "model_version": "1", "wave_id": "w"}
 
@@ -117,6 +120,7 @@ def asking(folder: Path, screener: Recorder, needs_text: bool = True) -> Asking:
 
 
 def test_a_worker_returns_counters_and_no_reply(tmp_path: Path) -> None:
+    WaveJournal(tmp_path, "w").create()
     screener = Recorder()
     batches = [batch(("a", 1, "x"), ("b", 1, "y")), batch(("c", 1, "z"))]
     (out,) = _worker(asking(tmp_path, screener))(iter(batches))
@@ -126,6 +130,7 @@ def test_a_worker_returns_counters_and_no_reply(tmp_path: Path) -> None:
 
 def test_a_batch_is_asked_to_its_last_row(tmp_path: Path) -> None:
     """Larger than the slices in which rows are made of it, and no multiple of them."""
+    WaveJournal(tmp_path, "w").create()
     screener = Recorder()
     large = batch(*((f"k{i}", 0, "x") for i in range(1201)))
     (out,) = _worker(replace(asking(tmp_path, screener), segment_size=1000))([large])
@@ -134,6 +139,7 @@ def test_a_batch_is_asked_to_its_last_row(tmp_path: Path) -> None:
 
 
 def test_a_missing_text_reaches_the_driver_by_name(tmp_path: Path) -> None:
+    WaveJournal(tmp_path, "w").create()
     work = _worker(asking(tmp_path, Recorder()))
     with pytest.raises(RuntimeError) as raised:
         list(work(iter([batch(("a", 0, None))])))
@@ -142,3 +148,15 @@ def test_a_missing_text_reaches_the_driver_by_name(tmp_path: Path) -> None:
     assert found.where == "table contents, content_key c-a"
     # A screener that is sent no text does not miss it.
     assert list(_worker(asking(tmp_path, Recorder(), needs_text=False))([batch(("a", 0, None))]))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_wave_once(tmp_path: Path, number: signal.Signals) -> None:
+    """What Ctrl-C does in a run is in tests/spark; schedulers send SIGTERM before they kill."""
+    before, wave = signal.getsignal(number), WaveJournal(tmp_path, "w")
+    with _stop_on_interrupt(wave):
+        os.kill(os.getpid(), number)
+        assert wave.state() == "stop"
+        assert signal.getsignal(number) == before  # the second one is what it always was
+    assert wave.reason() is None
+    assert signal.getsignal(number) == before

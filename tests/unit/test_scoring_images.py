@@ -17,6 +17,7 @@ from fairscreen.scoring.ask import Asking
 from fairscreen.scoring.calls import Call
 from fairscreen.scoring.client import Client
 from fairscreen.scoring.images import image
+from fairscreen.scoring.journal import WaveJournal
 from fairscreen.scoring.limits import worst_tokens
 from fairscreen.scoring.models import Decoding, ModelSpec
 from fairscreen.scoring.providers import PROVIDERS
@@ -88,6 +89,7 @@ def test_every_provider_is_shown_the_page_in_its_own_form(provider: str) -> None
 
 def test_stored_bytes_reach_the_server(tmp_path: Path) -> None:
     """As a worker does it: a row of the plan, with bytes, is asked and answered."""
+    WaveJournal(tmp_path, "w").create()
     with serving() as server:
         screener = client(server, key_env=None)
         asking = Asking(

@@ -313,6 +313,7 @@ def test_a_kill_adds_at_most_what_was_under_way(tmp_path: Path) -> None:
 def test_in_the_driver_each_shard_may_use_all_that_is_left(tmp_path: Path) -> None:
     """Money for seven calls, three shards of four, one after the other."""
     prices = {"tokens_in": 0.0, "tokens_out": 1.0}
+    WaveJournal(tmp_path, "w").create()
     with serving(tokens_out=10) as server:
         screener = client(server, prices=prices, decoding={"max_tokens": 10})
         asking = Asking(

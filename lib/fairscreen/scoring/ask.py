@@ -1,8 +1,22 @@
 """Ask one wave. `ask_shard` is plain Python and runs alike in an executor and in the driver.
 
 Asking is one Spark action that returns counters and nothing else: it is never part of a query
-that may be evaluated twice. Replies go to the journal. A call that is in flight when its process
-is killed may be asked twice, once per kill; one that is durable never is.
+that may be evaluated twice. Replies go to the journal.
+
+**What holds.** A reply is *durable* once its segment is whole on the journal's disk.
+- Rows, exactly once: every request has one row in `scores`, every durable reply one in `replies`,
+  whatever was killed, retried, lost or run again. Nothing durable is asked again.
+- Calls, at least once: a call is sent once and, by the rules of `limits`, again after an attempt
+  that failed. Beyond that only calls that held a slot of an attempt at a shard when it was cut off
+  are sent again: at most its slots per shard and cut (chat models: concurrency / shards +
+  max(2 * segment_size, breaker), see `client`; others: segment_size).
+- What cuts off an attempt: kill -9 of its worker, executor or driver, a failed task, and Spark
+  starting the shard anew while it lives (`attempts`). In a barrier stage, which is how waves run
+  where `spark.speculation` is on, one cut ends the attempts of all shards.
+- Ctrl-C, SIGTERM, a bad key, a cap: nothing is sent twice, since shards drain.
+**What does not.** A disk that loses what was fsynced, a journal folder that somebody removes, a
+file system that shows new files later than `attempts.SETTLE_SECONDS`; two audits that ask the same
+call at the same time; what a provider charges for answers that never arrived.
 """
 
 from __future__ import annotations
@@ -19,7 +33,7 @@ import pyarrow as pa
 from fairscreen.errors import FairscreenError, InputError, StoppedError
 from fairscreen.scoring.calls import Call, Reply, Screener, State, Streaming
 from fairscreen.scoring.images import image
-from fairscreen.scoring.journal import Record, ShardJournal
+from fairscreen.scoring.journal import Record, ShardJournal, WaveJournal
 from fairscreen.scoring.money import Purse
 from fairscreen.scoring.providers.base import Image
 from fairscreen.scoring.status import Status
@@ -38,6 +52,7 @@ class Counters:
     out_of_money    calls are left because the next one did not fit into the shard's share
     spent_pico      picodollars that the shard has cost at most, earlier attempts at it included
     unclaimed_pico  those of them that belong to calls without a reply
+    fenced   another attempt has taken over: it and not this one answers for the shard
     """
 
     planned: int = 0
@@ -48,6 +63,7 @@ class Counters:
     out_of_money: bool = False
     spent_pico: int = 0
     unclaimed_pico: int = 0
+    fenced: bool = False
 
     @property
     def left(self) -> int:
@@ -97,9 +113,26 @@ def ask_shard(
     driver raises it once everything is committed.
     money: picodollars that all attempts at the shard may cost together; None = no limit.
     """
-    if isinstance(screener, Streaming):
-        purse = None if money is None else Purse(money, segments.spent())
-        return _ask_stream(calls, screener, segments, segment_size, stamp, purse)
+    segments.begin()
+    try:
+        if isinstance(screener, Streaming):
+            purse = None if money is None else Purse(money, segments.spent())
+            counters = _ask_stream(calls, screener, segments, segment_size, stamp, purse)
+        else:
+            counters = _ask_groups(calls, screener, segments, segment_size, stamp)
+        counters.fenced = segments.superseded()
+        return counters
+    finally:
+        segments.end()
+
+
+def _ask_groups(
+    calls: Iterable[Call],
+    screener: Screener,
+    segments: ShardJournal,
+    segment_size: int,
+    stamp: Mapping[str, str],
+) -> Counters:
     counters = Counters()
     done = segments.done()
     stream = iter(calls)
@@ -184,7 +217,7 @@ class Asking:
         return ask_shard(
             (self._call(row) for row in rows),
             self.open(),
-            ShardJournal(self.journal, self.wave_id, shard),
+            ShardJournal(self.journal, self.wave_id, shard, made=True),
             segment_size=self.segment_size,
             stamp={
                 "model": self.model,
@@ -214,18 +247,42 @@ class Asking:
         )
 
 
-def require_no_speculation(spark: SparkSession) -> None:
-    """Speculative tasks ask every slow call twice: refuse, naming the setting."""
+def needs_barrier(spark: SparkSession, shards: int) -> bool:
+    """Whether a wave must run as a barrier stage: where Spark speculates, it spares these.
+
+    A speculative copy of a slow shard would supersede it, and ask what it has on the wire again.
+    Raises InputError where speculation is on and the shards do not all have a slot at once.
+    """
     try:
         value = spark.conf.get("spark.speculation", "false")
     except Exception:  # serverless Spark refuses to show the setting, and does not speculate
-        return
-    if str(value).lower() == "true":
-        raise InputError(
-            "spark.speculation",
-            "is on, so slow calls would be asked twice",
-            "Set spark.speculation to false, or set scoring.where to driver.",
-        )
+        return False
+    if str(value).lower() != "true":
+        return False
+    slots = _slots(spark)
+    if slots is not None and slots >= shards:
+        return True
+    found = "an unknown number of" if slots is None else f"only {slots}"
+    fewer = "" if slots is None else f"scoring.shards to at most {slots}, "
+    raise InputError(
+        "spark.speculation",
+        f"is on, and {shards} shards on {found} task slots cannot all run at once, as they must "
+        "so that slow calls are not asked twice",
+        f"Set spark.speculation to false, {fewer}or scoring.where to driver.",
+    )
+
+
+def _slots(spark: SparkSession) -> int | None:
+    """Tasks that can run at once; None where Spark does not say (Connect) or it varies."""
+    try:
+        context = spark.sparkContext
+        settings = dict(context.getConf().getAll())
+    except Exception:
+        return None
+    varies = settings.get("spark.dynamicAllocation.enabled", "false").lower() == "true"
+    if varies or "spark.default.parallelism" in settings:  # then it is no longer a number of cores
+        return None
+    return context.defaultParallelism // int(settings.get("spark.task.cpus", "1"))
 
 
 def ask_wave(
@@ -236,7 +293,11 @@ def ask_wave(
         ordered = planned.sort("shard").toLocalIterator()
         rows = (row.asDict() for row in ordered)
         return _in_turn(asking, rows)
-    counted = planned.repartitionById(shards, "shard").mapInArrow(_worker(asking), COUNTERS)
+    barrier = needs_barrier(planned.sparkSession, shards)
+    by_shard = planned.repartitionById(shards, "shard")
+    counted = by_shard.mapInArrow(_worker(asking), COUNTERS, barrier)
+    if barrier:  # Spark tries a failed barrier stage again only where another stage follows it
+        counted = counted.repartition(1)
     return [Counters(**{name: r[name] for name in _FLAGS}) for r in counted.collect()]
 
 
@@ -264,9 +325,12 @@ def _worker(
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         rows = (row for batch in batches for row in _rows(batch))
         try:
+            WaveJournal(asking.journal, asking.wave_id).require_shared()
             # A partition is one shard; a shard in two partitions would be asked twice.
             for shard, group in groupby(rows, key=lambda r: int(r["shard"])):
                 c = asking.shard(shard, group, asking.money)
+                if c.fenced:  # as a result it would be taken for the whole shard's
+                    raise StoppedError(f"shard {shard}: another attempt has taken over")
                 row = {"shard": shard, **asdict(c)}
                 yield pa.RecordBatch.from_pylist([row], schema=_COUNTERS)
         except InputError as error:

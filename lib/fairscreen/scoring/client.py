@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from fairscreen.scoring import giving_up
+from fairscreen.scoring.attempts import POLL_SECONDS
 from fairscreen.scoring.calls import Call, Reply, Unwatched, Watch
 from fairscreen.scoring.limits import (
     CANARIES,
@@ -40,7 +41,6 @@ from fairscreen.scoring.till import Till
 from fairscreen.scoring.wire import Setup, Wire
 
 _FLUSH_SECONDS = 2.0
-_POLL_SECONDS = 0.5  # how often the watch is looked at
 
 Group = list[tuple[str, Reply]]
 Keep = Callable[[Group], None]
@@ -147,7 +147,7 @@ class _Run:
                 group, self.written, self.writing = self.written, [], None
                 return group
             self.wake.clear()
-            timer = asyncio.get_running_loop().call_later(_POLL_SECONDS, self.wake.set)
+            timer = asyncio.get_running_loop().call_later(POLL_SECONDS, self.wake.set)
             await self.wake.wait()
             timer.cancel()
 
@@ -164,6 +164,7 @@ class _Run:
         return bool(self.ready) and (
             len(self.ready) >= self.segment_size
             or not self.tasks
+            or self.stopping  # somebody may be waiting to read what is durable
             or self._slots() >= self.room
             or self.clock() - self.ready_since >= _FLUSH_SECONDS
         )
@@ -190,7 +191,7 @@ class _Run:
 
     def _look(self) -> None:
         now = self.clock()
-        if now - self.looked_at < _POLL_SECONDS:
+        if now - self.looked_at < POLL_SECONDS:
             return
         self.looked_at = now
         sent = len(self.sending)

@@ -18,7 +18,7 @@ from pyspark.sql import functions as sf
 
 from fairscreen.errors import FairscreenError
 from fairscreen.progress import say
-from fairscreen.scoring.journal import WaveJournal, records, waves_left
+from fairscreen.scoring.journal import WaveJournal, is_whole, records, waves_left
 from fairscreen.scoring.plan import wave_prefix
 from fairscreen.tables import Warehouse
 
@@ -62,10 +62,22 @@ def commit(warehouse: Warehouse, journal: WaveJournal) -> Committed:
 
     Raises FairscreenError, and keeps the journal, where the table lacks a reply afterwards.
     """
-    segments = journal.segments()
-    if not segments:
-        journal.delete()
-        return Committed()
+    done: Committed | None = None
+    while segments := [s for s in journal.segments() if is_whole(s)]:
+        before = _stored(warehouse, journal.wave_id).count() if done else 0
+        found = _commit(warehouse, journal, segments)
+        if done:  # a segment came meanwhile, of an attempt that Spark had given up
+            new = _stored(warehouse, journal.wave_id).count() - before
+            found = Committed(done.calls + new, done.cost_usd + found.cost_usd)
+        done = found
+        if journal.delete(segments):
+            return done
+    journal.delete()
+    return done or Committed()
+
+
+def _commit(warehouse: Warehouse, journal: WaveJournal, segments: list[Path]) -> Committed:
+    """These segments into the table, and nothing that the wave already has there."""
     rows = read_journal(warehouse, segments)
     names = "\n".join(s.name for s in segments)
     late = hashlib.sha256(names.encode()).hexdigest()[:16]
@@ -78,7 +90,6 @@ def commit(warehouse: Warehouse, journal: WaveJournal) -> Committed:
         warehouse.append("replies", new, transaction=transaction)
         done, lacking = _verify(_stored(warehouse, journal.wave_id), rows)
         if not lacking:
-            journal.delete()
             return done
     raise FairscreenError(
         f"{journal.folder}: {lacking} of {done.calls} replies are not in the table `replies` after "
@@ -89,10 +100,12 @@ def commit(warehouse: Warehouse, journal: WaveJournal) -> Committed:
 def commit_leftovers(warehouse: Warehouse, root: Path, audit_id: str) -> int:
     """Commit the journals that earlier runs of this audit left behind; the number of calls.
 
-    Only under the audit's lease: a journal in use must not be taken for a leftover.
+    Only under the audit's lease: a journal in use must not be taken for a leftover. What an
+    earlier run left alive is stopped first.
     """
     calls = 0
     for journal in waves_left(root, wave_prefix(audit_id)):
+        journal.let_end()
         found = commit(warehouse, journal).calls
         if found:
             say(f"kept {found:,} replies of an earlier run that was cut off")

@@ -4,7 +4,7 @@
 holds their tally (count, sums for progress) and the SHA-256 of the bytes before it. A segment is
 written once and fsynced: no append, no rename, no lock, so that any file system will do that
 driver and executors share. A torn segment has no valid last line and is ignored; its calls are
-asked again.
+asked again. Beside the segments stand the marks of the attempts at the shard (see `attempts`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
-import uuid
-from collections.abc import Iterable, Iterator, Sequence
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
+from fairscreen.scoring import attempts
 from fairscreen.scoring.calls import State
 from fairscreen.scoring.money import pico
 from fairscreen.scoring.status import Status, StatusFile
@@ -29,6 +30,7 @@ _SUFFIX = ".jsonl"
 _STOP = "stop"
 _END = "end"
 _FOOTER_BYTES = 16_384  # more than the counts of every HTTP status would take
+_VISIBLE_TRIES = 10
 
 Record = dict[str, Any]
 
@@ -72,6 +74,11 @@ def footer_count(file: Path) -> int:
     return footer_tally(file).count
 
 
+def is_whole(file: Path) -> bool:
+    """Whether the segment was written to its end. One that is being written is not."""
+    return footer_count(file) > 0 or read_segment(file) is not None
+
+
 def footer_tally(file: Path) -> Tally:
     """Sums of a segment by its last line alone (for progress only); empty where it is torn."""
     try:
@@ -106,22 +113,56 @@ class WaveJournal:
         self.folder = Path(root) / wave_id
 
     def create(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Make the folder. InputError where that cannot be."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
         _sync_folder(self.folder.parent)
+
+    def require_shared(self, sleep: Callable[[float], None] = time.sleep) -> None:
+        """In a worker, before it asks: the folder that the driver made must be there.
+
+        Raises InputError where it is not, also after some seconds: network file systems may show
+        it late.
+        """
+        for _ in range(_VISIBLE_TRIES):
+            if self.folder.is_dir():
+                return
+            sleep(1.0)
+        raise InputError(
+            f"scoring.journal {self.folder.parent}",
+            f"a worker on {socket.gethostname()} does not see the folder that the driver made "
+            f"there ({self.wave_id}), so its replies would be lost. Nothing was asked",
+            "Set scoring.journal to a folder that the driver and all executors share, or "
+            "scoring.where to driver.",
+        )
 
     def segments(self) -> list[Path]:
         """All segments of all shards, torn ones too, by name."""
         return sorted(self.folder.glob(f"*/*{_SUFFIX}"))
 
     def stop(self, why: FairscreenError | None = None) -> None:
-        """Ask the shards to write what is answered and return. The first `why` is kept."""
+        """Ask the shards to write what is answered and return. The first `why` is kept.
+
+        Where the file cannot be written, `why` is raised.
+        """
         self.create()
         text = str(why.marked() if isinstance(why, InputError) else why) if why else ""
+        file = self.folder / _STOP
         try:
-            with open(self.folder / _STOP, "x", encoding="utf-8") as out:
+            with open(file, "x", encoding="utf-8") as out:
                 out.write(text)
         except FileExistsError:
             pass
+        except OSError as error:
+            file.unlink(missing_ok=True)  # an empty one would be the wish of the user
+            raise (why or _unwritable(self.folder, error)) from None
+
+    def let_end(self) -> None:
+        """Stop what may still ask in this wave, of a run that is gone, and wait for it."""
+        self.stop()
+        attempts.let_end(self.folder)
 
     def end(self) -> None:
         """Tell the shards that time is up: they finish what they began and leave the rest."""
@@ -142,19 +183,60 @@ class WaveJournal:
             return None
         return (from_worker(RuntimeError(text)) or StoppedError(text)) if text else None
 
-    def delete(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def delete(self, committed: Iterable[Path] = ()) -> bool:
+        """Remove these segments, torn ones and the folder; False where a whole one came meanwhile.
+
+        Whoever still asks in the wave finds its mark gone, and stops.
+        """
+        for segment in committed:
+            segment.unlink(missing_ok=True)
+        for segment in self.segments():
+            if not is_whole(segment):
+                segment.unlink(missing_ok=True)
+        try:
+            for folder in [f for f in self.folder.iterdir() if f.is_dir()]:
+                for file in folder.iterdir():
+                    if file.suffix != _SUFFIX:
+                        file.unlink(missing_ok=True)
+                folder.rmdir()  # not with what is in it: a segment may come at any moment
+            for name in (_STOP, _END):
+                (self.folder / name).unlink(missing_ok=True)
+            self.folder.rmdir()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            self.stop()
+            return False
+        return True
 
 
 class ShardJournal:
-    """One attempt at one shard: reads what earlier attempts left, writes segments of its own."""
+    """One attempt at one shard: reads what earlier attempts left, writes segments of its own.
 
-    def __init__(self, root: str | Path, wave_id: str, shard: int) -> None:
-        self._wave = WaveJournal(root, wave_id)
+    `made`: the driver has made the wave's folder, so where it is gone the wave is committed.
+    """
+
+    def __init__(self, root: str | Path, wave_id: str, shard: int, *, made: bool = False) -> None:
+        self._wave, self._made = WaveJournal(root, wave_id), made
         self.folder = self._wave.folder / str(shard)
-        self._attempt = uuid.uuid4().hex
+        self._attempt = attempts.Attempt(self.folder)
         self._seq = 0
-        self._status = StatusFile(self.folder, self._attempt)
+        self._status = StatusFile(self.folder, self._attempt.id)
+
+    def begin(self) -> None:
+        """Take the shard over from earlier attempts, before it is read what they left.
+
+        InputError where that cannot be.
+        """
+        try:
+            self.folder.mkdir(parents=not self._made, exist_ok=True)
+            _sync_folder(self._wave.folder)
+            self._attempt.begin()
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
+
+    def end(self) -> None:
+        self._attempt.end()
 
     def done(self) -> set[str]:
         """Keys of the calls that are answered in this shard, by any attempt."""
@@ -166,11 +248,16 @@ class ShardJournal:
         return sum(pico(r.get("cost_max_usd") or r.get("cost_usd") or 0.0) for r in found)
 
     def write(self, records: Sequence[Record]) -> None:
-        """Make replies durable; nothing is written for none."""
+        """Make replies durable; nothing is written for none. InputError where that cannot be."""
         if not records:
             return
-        self._make_folder()
-        write_segment(self.folder / f"{self._attempt}-{self._seq:06d}{_SUFFIX}", records)
+        file = self.folder / f"{self._attempt.id}-{self._seq:06d}{_SUFFIX}"
+        try:
+            # Of a committed wave, too: what is paid is kept, and the next run finds it.
+            self._make_folder()
+            write_segment(file, records)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
         self._seq += 1
 
     def tell(self, status: Status, *, last: bool = False) -> None:
@@ -181,7 +268,11 @@ class ShardJournal:
                 self._status.tell(status, last=last)
 
     def state(self) -> State:
-        return self._wave.state()
+        """What the wave's files say; stop where another attempt has taken over."""
+        return "stop" if self.superseded() else self._wave.state()
+
+    def superseded(self) -> bool:
+        return self._attempt.superseded()
 
     def stop(self, why: FairscreenError) -> None:
         self._wave.stop(why)
@@ -193,6 +284,15 @@ class ShardJournal:
 
     def _segments(self) -> list[Path]:
         return sorted(self.folder.glob(f"*{_SUFFIX}")) if self.folder.is_dir() else []
+
+
+def _unwritable(folder: Path, error: OSError) -> InputError:
+    return InputError(
+        f"journal {folder}",
+        f"cannot be written: {error.strerror or error}",
+        "Make room, or give the right to write there, and run the same command again: what was "
+        "written is kept.",
+    )
 
 
 def waves_left(root: str | Path, prefix: str) -> list[WaveJournal]:

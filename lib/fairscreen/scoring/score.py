@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError
 from fairscreen.scoring import agreement, plan
-from fairscreen.scoring.ask import require_no_speculation
+from fairscreen.scoring.ask import needs_barrier
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.commit import commit_leftovers
 from fairscreen.scoring.notes import no_score
@@ -70,7 +70,7 @@ def score(
     """
     check(cfg, kinds)
     if cfg.scoring.where == "executors":
-        require_no_speculation(warehouse.spark)
+        needs_barrier(warehouse.spark, cfg.scoring.shards)
     root = journal_root(warehouse, cfg)
     mine = f"audit_id = '{cfg.audit_id}'"
     applicants = warehouse.read("applicants").where(mine)

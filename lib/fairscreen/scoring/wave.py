@@ -4,8 +4,8 @@ A wave's time runs from its first durable answer (planning and starting workers 
 it is over, the file `end` tells the shards: they finish what they began, and the driver commits and
 plans what is left anew.
 
-Ctrl-C once writes the `stop` file: shards write what is answered and return, and it is
-committed. Ctrl-C twice is what it always was.
+Ctrl-C (or SIGTERM, which schedulers send before they kill) once writes the `stop` file: shards
+write what is answered and return, and it is committed. Twice is what it always was.
 """
 
 from __future__ import annotations
@@ -75,15 +75,21 @@ def _stop_on_interrupt(journal: WaveJournal) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before: Any = signal.getsignal(signal.SIGINT)
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in signals}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def stop(number: int, frame: object) -> None:
-        signal.signal(signal.SIGINT, before)
+        restore()
         journal.stop()
-        say("stopping: what is being asked is finished and kept (Ctrl-C again breaks off)")
+        say("stopping: what is being asked is finished and kept (once more breaks off)")
 
-    signal.signal(signal.SIGINT, stop)
+    for number in signals:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()
