@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
 import small_sources
-from fairscreen import resources
+from fairscreen import resources, tracking
+from fairscreen.config import load
 
 ROOT = resources.path("conf").parent
+CONFIG = resources.path("conf", "audits", "demo.yml")
 OVERLAP = "estimation.overlap.min_effective_n"
 
 
@@ -46,22 +49,54 @@ def arguments(place: Path) -> list[str]:
         "estimation.repeats": 1, "estimation.folds": 2, OVERLAP: 8, "audit_id": "small",
         # 20 people a group: one of them may carry more of the weight than in a real audit.
         "estimation.overlap.max_unit_share": 0.5,
-        "scoring.shards": 2,
+        "scoring.shards": 2, "scoring.segment_size": 5,
     }  # fmt: skip
-    given = [str(resources.path("conf", "audits", "demo.yml"))]
+    given = [str(CONFIG)]
     for key, value in settings.items():
         given += ["--set", f"{key}={json.dumps(value)}"]
     return [*given, "--warehouse", str(place / "warehouse"), "--out", str(place / "out")]
 
 
 @pytest.fixture(scope="module")
-def first(place: Path, arguments: list[str]) -> dict:
+def stopped(spark, place: Path, arguments: list[str]) -> int:
+    """The audit, told to stop (as Ctrl-C tells it) once a wave is there; calls that it kept."""
+    from fairscreen.tables import Warehouse
+
+    ended = threading.Event()
+
+    def stop() -> None:
+        while not ended.wait(0.005):
+            for wave in (place / "warehouse" / "_journal").glob("small.*"):
+                (wave / "stop").touch()
+                return
+
+    thread = threading.Thread(target=stop, daemon=True)
+    thread.start()
+    assert _main("run_audit")(arguments) == 4
+    ended.set()
+    thread.join()
+    (run,) = _runs(place)
+    assert (run.info.status, run.data.tags["scoring_state"]) == ("RUNNING", "stopped")
+    return Warehouse(spark, str(place / "warehouse")).read("replies").count()
+
+
+def _runs(place: Path, model: str = "minilm") -> list:
+    """MLflow runs of the audit's model."""
+    cfg = load(CONFIG, [f"warehouse={place / 'warehouse'}"])
+    client, experiment = tracking.connect(cfg)
+    wanted = f"tags.audit_id = 'small' AND tags.model = '{model}'"
+    return client.search_runs([experiment], wanted)
+
+
+@pytest.fixture(scope="module")
+def first(place: Path, arguments: list[str], stopped: int) -> dict:
     assert _main("run_audit")(arguments) == 0
     return json.loads((place / "out" / "small" / "summary.json").read_text())
 
 
-def test_an_audit_ends_with_report_summary_and_run(place: Path, first: dict) -> None:
-    assert first["asked"] == 80
+def test_an_audit_ends_with_report_summary_and_run(place: Path, first: dict, stopped: int) -> None:
+    assert stopped < 80
+    assert (first["asked"], first["reused"]) == (80 - stopped, stopped)
     assert first["outcomes"] == {"minilm": {"ok": 80}}
     assert first["tables"]["applicants"]["rows"] == 80
     assert first["tables"]["scores"]["rows"] == 80
@@ -70,6 +105,24 @@ def test_an_audit_ends_with_report_summary_and_run(place: Path, first: dict) -> 
     assert "SYNTHETIC" in report
     assert "<script src" not in report
     assert (place / "warehouse" / "_mlflow" / "mlflow.db").exists()
+
+
+def test_the_model_has_one_run_from_its_first_call_to_its_report(
+    place: Path, first: dict, stopped: int
+) -> None:
+    (run,) = _runs(place)
+    assert run.info.run_id == first["mlflow_run_ids"]["minilm"]
+    assert (run.info.status, run.data.tags["scoring_state"]) == ("FINISHED", "reported")
+    assert any(name.startswith("TE.gender.") for name in run.data.metrics)
+    client, _ = tracking.connect(load(CONFIG, [f"warehouse={place / 'warehouse'}"]))
+    history = client.get_metric_history(run.info.run_id, "scoring.done")
+    done = [m.value for m in sorted(history, key=lambda m: m.step)]
+    assert sorted(m.step for m in history) == list(range(len(history)))
+    assert done == sorted(done)  # the second command goes on where the first was stopped
+    assert (done[0], done[-1]) == (0.0, 80.0)
+    assert float(stopped) in done
+    assert run.data.metrics["scoring.pending"] == 0.0
+    assert run.data.metrics["scoring.seconds_left"] == 0.0
 
 
 def test_half_of_each_gender_and_te_of_gender_computed(spark, place: Path, first: dict) -> None:
