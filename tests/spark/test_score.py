@@ -347,6 +347,9 @@ def test_retry_asks_just_those_and_another_parser_asks_nothing(warehouse):
     rows = warehouse.read("parser_agreement").where("audit_id = 'again'").collect()
     assert sum(r["requests"] for r in rows) == 8
     assert (sum(r["ok"] for r in rows), sum(r["other_ok"] for r in rows)) == (2, 4)
+    # Two yes by both, and two no that only the other parser reads.
+    sums = ("both_ok", "sum_score", "sum_square", "other_sum_square", "both_sum_product")
+    assert [sum(r[name] for r in rows) for name in sums] == [2] * 5
 
     # Killed after three of the four: what was durable is kept, and a failure hides no answer.
     retry = ("failed", "unparseable")

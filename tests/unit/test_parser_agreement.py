@@ -6,9 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from fairscreen.scoring.agreement import notes, pairs
+from fairscreen.scoring.agreement import gap_notes, notes, pairs
 from fairscreen.scoring.notes import no_score
 from fairscreen.scoring.parse import parse
+from fairscreen.settings.estimation import Contrast
 
 ONE, FIRST = "yes_no_one_word/1", "yes_no_first_occurrence/1"
 
@@ -39,35 +40,63 @@ def test_a_reply_read_twice(
     assert pair["score"] == (Decimal(1) if reply == "Yes." else None)
 
 
-def row(gender: str, race: str, counts: tuple[int, ...], means: tuple[float | None, ...]):
-    requests, differ, ok, other_ok = counts
+def row(gender: str, race: str, own: list[int | None], other: list[int | None]):
+    """A row of `parser_agreement` of requests read as `own` and as `other` (None: no score)."""
+    s, t = [x for x in own if x is not None], [x for x in other if x is not None]
+    both = [(x, y) for x, y in zip(own, other, strict=True) if None not in (x, y)]
     return {
         "model": "m", "document_format": "text", "parser": ONE, "other_parser": FIRST,
-        "gender": gender, "race": race, "requests": requests, "differ": differ, "ok": ok,
-        "other_ok": other_ok, "mean_score": means[0], "other_mean_score": means[1],
+        "gender": gender, "race": race, "requests": len(own), "ok": len(s), "other_ok": len(t),
+        "differ": sum(x != y for x, y in zip(own, other, strict=True)), "both_ok": len(both),
+        "sum_score": sum(s), "sum_square": sum(x * x for x in s), "other_sum_score": sum(t),
+        "other_sum_square": sum(x * x for x in t), "both_sum_score": sum(x for x, _ in both),
+        "both_other_sum_score": sum(y for _, y in both),
+        "both_sum_product": sum(x * y for x, y in both),
     }  # fmt: skip
 
 
-def test_the_note_says_how_often_for_whom_and_what_it_moves() -> None:
-    rows = [
-        row("female", "white", (10, 4, 6, 10), (0.5, 0.3)),
-        row("female", "black", (10, 0, 10, 10), (0.1, 0.1)),
-        row("male", "white", (20, 1, 20, 20), (0.4, 0.35)),
+READ = [
+    row("female", "white", [1, 1, 1, 0, None], [1, 1, 0, 0, 0]),
+    row("female", "black", [0, 1, 0, 0], [0, 1, 0, 0]),
+    row("male", "white", [1, 0, 1, 0, 1, 0], [1, 0, 1, 0, 1, 1]),
+]
+GENDER = Contrast(
+    attribute="gender", x1=("male",), x0=("female",), x1_label="men", x0_label="women"
+)
+RACE = Contrast(
+    attribute="race", x1=("white",), x0=("black",), x1_label="white applicants", x0_label="others"
+)
+
+
+def test_the_note_says_how_often_and_for_whom() -> None:
+    assert notes(READ) == [
+        "m (text): yes_no_one_word/1 and yes_no_first_occurrence/1 read 3 of 15 replies "
+        "differently (female 22.2%, male 16.7%, black 0.0%, white 27.3%)."
     ]
-    assert notes(rows) == [
-        "m (text): yes_no_one_word/1 and yes_no_first_occurrence/1 read 5 of 40 replies "
-        "differently (female 20.0%, male 5.0%, black 0.0%, white 16.7%); mean score of men minus "
-        "women +0.15 by the first, +0.15 by the second."
+    assert notes([row("male", "white", [1, 0], [1, 0])]) == [
+        "m (text): yes_no_one_word/1 and yes_no_first_occurrence/1 read 0 of 2 replies differently."
     ]
 
 
-def test_the_note_is_short_where_they_agree_and_where_a_group_has_no_score() -> None:
-    start = "m (text): yes_no_one_word/1 and yes_no_first_occurrence/1 read"
-    assert notes([row("male", "white", (5, 0, 5, 5), (1.0, 1.0))]) == [
-        f"{start} 0 of 5 replies differently."
-    ]
-    assert notes([row("male", "white", (5, 1, 0, 1), (None, 1.0))]) == [
-        f"{start} 1 of 5 replies differently (male 20.0%, white 20.0%)."
+def test_the_gap_of_each_contrast_is_told_by_both_parsers() -> None:
+    """Men 3 of 6 and 4 of 6; women 4 of 8 and 3 of 9; white 6 of 10 and 6 of 11; black 1 of 4."""
+    end = ", paired by request). The effects are those of yes_no_one_word/1."
+    by = "by yes_no_one_word/1, {} by yes_no_first_occurrence/1, difference {} (standard error {}"
+    assert gap_notes(READ, {"g": GENDER, "r": RACE}) == [
+        "m (text), raw gap of mean scores, men minus women: +0 "
+        + by.format("+0.3333", "+0.3333", "0.21") + end,
+        "m (text), raw gap of mean scores, white applicants minus others: +0.35 "
+        + by.format("+0.2955", "-0.05455", "0.15") + end,
+    ]  # fmt: skip
+
+
+def test_where_they_agree_or_cannot_be_compared_the_gap_says_so() -> None:
+    assert gap_notes([row("male", "white", [1, 0], [1, 0])], {"g": GENDER}) == []
+    older = READ[0] | {"both_ok": None}
+    assert gap_notes([older, *READ[1:]], {"g": GENDER}) == []
+    assert gap_notes(READ[2:], {"g": GENDER}) == [
+        "m (text), raw gap of mean scores, men minus women: not computable by both parsers "
+        "(no_score)."
     ]
 
 

@@ -1,7 +1,9 @@
 """Where two parsers read the same reply differently: how often, for whom, and what it moves.
 
 A model's `also_parsers` read the replies that its scores were read from. The scores stay those of
-its own parser; what the others make of them is counted here, by group.
+its own parser, and so do the effects; what the others make of them is counted and summed here, by
+group. What it moves is said of the raw gap of each contrast, with a paired error: effects are not
+estimated again.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from fairscreen.estimators.paired_gap import Readings, moved
 from fairscreen.scoring.parse import parse
+from fairscreen.settings.estimation import Contrast
 
 Row = Mapping[str, Any]
 _PAIRS = pa.schema(
@@ -59,7 +63,12 @@ def agreement(
     columns = ("applicant_id", "model", "document_format", "parser", "outcome", "score")
     people = applicants.select("audit_id", "applicant_id", "gender", "race")
     both = sf.col("score").isNotNull() & sf.col("other_score").isNotNull()
-    # Means of exact decimals: the same on any number of partitions.
+    s, t = sf.col("score"), sf.col("other_score")
+
+    def total(value: Column) -> Column:
+        return sf.coalesce(sf.sum(value).cast("double"), sf.lit(0.0))
+
+    # Means and sums of exact decimals: the same on any number of partitions.
     return (
         read.select(*columns, "transport", "reply", "finish_reason")
         .mapInArrow(work, _DDL)
@@ -73,6 +82,14 @@ def agreement(
             sf.count("other_score").alias("other_ok"),
             sf.avg("score").cast("double").alias("mean_score"),
             sf.avg("other_score").cast("double").alias("other_mean_score"),
+            sf.count_if(both).alias("both_ok"),
+            total(s).alias("sum_score"),
+            total(s * s).alias("sum_square"),
+            total(t).alias("other_sum_score"),
+            total(t * t).alias("other_sum_square"),
+            total(sf.when(both, s)).alias("both_sum_score"),
+            total(sf.when(both, t)).alias("both_other_sum_score"),
+            total(s * t).alias("both_sum_product"),
         )
     )
 
@@ -94,27 +111,68 @@ def pairs(row: Row, others: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """One sentence per model, format and other parser, from rows of `parser_agreement`.
-
-    The gaps are those that an outcome audit shows: men minus women of the mean score, each parser
-    over the replies that it can read.
-    """
-
-    def case(row: Row) -> tuple[str, ...]:
-        return tuple(row[k] for k in ("model", "document_format", "parser", "other_parser"))
-
+    """One sentence per model, format and other parser, from rows of `parser_agreement`."""
     found = []
-    for (model, shown, parser, other), group in groupby(sorted(rows, key=case), key=case):
-        mine = list(group)
+    for (model, shown, parser, other), mine in _cases(rows):
         total, differing = (sum(r[k] for r in mine) for k in ("requests", "differ"))
         text = (
             f"{model} ({shown}): {parser} and {other} read {differing:,} of {total:,} replies "
             "differently"
         )
-        if differing:
-            text += f" ({_shares(mine)}){_gaps(mine)}"
-        found.append(text + ".")
+        found.append(text + (f" ({_shares(mine)})." if differing else "."))
     return found
+
+
+def gap_notes(rows: Sequence[Row], contrasts: Mapping[str, Contrast]) -> list[str]:
+    """What the other parser does to the raw gap of each contrast, where it reads any reply
+    differently. Rows of `parser_agreement`; those of an older fairscreen have no sums."""
+    found = []
+    for (model, shown, parser, other), mine in _cases(rows):
+        if any(r["both_ok"] is None for r in mine) or not sum(r["differ"] for r in mine):
+            continue
+        for contrast in contrasts.values():
+            arms = [
+                sum((_readings(r) for r in mine if r[contrast.attribute] in values), Readings())
+                for values in (contrast.x1, contrast.x0)
+            ]
+            who = f"{contrast.x1_label} minus {contrast.x0_label}"
+            found.append(
+                f"{model} ({shown}), raw gap of mean scores, {who}: {_told(arms, parser, other)}"
+            )
+    return found
+
+
+def _told(arms: Sequence[Readings], parser: str, other: str) -> str:
+    gap = moved(*arms)
+    if gap.difference is None:
+        return f"not computable by both parsers ({gap.reason})."
+    error = (
+        f"no standard error, {gap.reason}"
+        if gap.std_error is None
+        else f"standard error {gap.std_error:.2g}, paired by request"
+    )
+    return (
+        f"{gap.first:+.4g} by {parser}, {gap.second:+.4g} by {other}, difference "
+        f"{gap.difference:+.4g} ({error}). The effects are those of {parser}."
+    )
+
+
+def _readings(row: Row) -> Readings:
+    return Readings(
+        row["ok"], row["other_ok"], row["both_ok"], row["sum_score"], row["sum_square"],
+        row["other_sum_score"], row["other_sum_square"], row["both_sum_score"],
+        row["both_other_sum_score"], row["both_sum_product"],
+    )  # fmt: skip
+
+
+def _cases(rows: Sequence[Row]) -> Iterator[tuple[tuple[str, ...], list[Row]]]:
+    """(model, format, parser, other parser) with its rows, in order."""
+
+    def case(row: Row) -> tuple[str, ...]:
+        return tuple(row[k] for k in ("model", "document_format", "parser", "other_parser"))
+
+    for key, group in groupby(sorted(rows, key=case), key=case):
+        yield key, list(group)
 
 
 def _shares(rows: Sequence[Row]) -> str:
@@ -125,20 +183,3 @@ def _shares(rows: Sequence[Row]) -> str:
             asked, differing = (sum(r[k] for r in group) for k in ("requests", "differ"))
             parts.append(f"{value} {100 * differing / asked:.1f}%")
     return ", ".join(parts)
-
-
-def _gaps(rows: Sequence[Row]) -> str:
-    first, second = _gap(rows, "mean_score", "ok"), _gap(rows, "other_mean_score", "other_ok")
-    if first is None or second is None:
-        return ""
-    return f"; mean score of men minus women {first:+.4g} by the first, {second:+.4g} by the second"
-
-
-def _gap(rows: Sequence[Row], mean: str, count: str) -> float | None:
-    means = []
-    for gender in ("male", "female"):
-        read = [r for r in rows if r["gender"] == gender and r[count]]
-        if not read:
-            return None
-        means.append(sum(r[mean] * r[count] for r in read) / sum(r[count] for r in read))
-    return float(means[0] - means[1])

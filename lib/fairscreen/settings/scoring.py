@@ -29,8 +29,8 @@ class Screener(Settings):
 
     parser        how replies are read (scoring/parse.py); null = the kind's own. Another one reads
                   what was answered again and asks nothing.
-    also_parsers  read the same replies; how often they differ and for whom goes to the table
-                  `parser_agreement` and the report's notes
+    also_parsers  read the same replies; how often they differ, for whom and what that does to the
+                  raw gap of each contrast goes to `parser_agreement` and the report's notes
     """
 
     kind: Literal["embedding", "planted", "chat", "embedding_api"]

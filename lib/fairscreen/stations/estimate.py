@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fairscreen.audits import path_specific
+from fairscreen.scoring.agreement import gap_notes
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 
 INPUTS = ("applicants", "documents", "scores", "known_propensity")
@@ -29,9 +30,16 @@ def run(run: Run, score: StationResult) -> StationResult:
             ("patterns", result.patterns),
         ):
             warehouse.replace(name, warehouse.rows(name, records), where=run.mine)
-        return {
-            "rows": len(result.estimates), "input_versions": versions, "notes": list(result.notes),
-        }  # fmt: skip
+        notes = [*result.notes, *_parser_notes(run)]
+        return {"rows": len(result.estimates), "input_versions": versions, "notes": notes}
 
     settings = cfg.model_dump(mode="json", include={"estimation", "seed"})
     return run_station(run, "estimate", fingerprint(score.fingerprint, settings), work)
+
+
+def _parser_notes(run: Run) -> list[str]:
+    """Where parsers disagree, what that does to the gap of each contrast."""
+    if not any(model.also_parsers for model in run.cfg.scoring.models.values()):
+        return []
+    rows = run.warehouse.read("parser_agreement").where(run.mine).collect()
+    return gap_notes([r.asDict() for r in rows], run.cfg.estimation.contrasts)
