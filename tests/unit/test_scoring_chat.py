@@ -23,7 +23,7 @@ from fairscreen.scoring.client import Client
 from fairscreen.scoring.journal import ShardJournal
 from fairscreen.scoring.providers.base import Text
 from fairscreen.scoring.requests import identity
-from fairscreen.scoring.screeners import KINDS, check
+from fairscreen.scoring.screeners import KINDS, check, keys_missing
 from fairscreen.scoring.secrets import Secret
 from fairscreen.settings.scoring import Screener
 from model_server import serving
@@ -300,3 +300,21 @@ def test_importing_fairscreen_does_not_bring_an_http_client() -> None:
             text = ast.unparse(node) if isinstance(node, ast.Import | ast.ImportFrom) else ""
             assert "aiohttp" not in text, file
             assert "botocore" not in text, file
+
+
+def test_a_missing_key_is_told_before_any_work_and_is_no_error_yet(monkeypatch) -> None:
+    models = "{g: {kind: chat, params: {model: gpt-4o-mini}}, e: {kind: embedding}}"
+    cfg = load("conf/audits/demo.yml", [f"scoring.models={models}"])
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    check(cfg)
+    (missing,) = keys_missing(cfg)
+    assert missing.startswith(
+        "scoring.models.g.params: the environment variable OPENAI_API_KEY holds no key. "
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "k-0123456789abcdef")
+    assert keys_missing(cfg) == []
+    shared = load(
+        "conf/audits/demo.yml", [f"scoring.models={models}", "scoring.models.g.params.rpm=3"]
+    )
+    with pytest.raises(ConfigError, match="3 requests a minute for 8 shards"):
+        keys_missing(shared)

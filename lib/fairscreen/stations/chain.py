@@ -31,6 +31,9 @@ def run_audit(
     """
     # Everything that can be refused is refused before there is work to lose.
     screeners.check(cfg)
+    if not quote and until not in {"applicants", "render"}:
+        for missing in screeners.keys_missing(cfg):
+            say(f"no key yet: {missing} Calls that are not answered will need it.")
     jobs.check(cfg.population)
     ingest.require_files(cfg)
     job_contents(cfg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairscreen.config import Config
-from fairscreen.errors import ConfigError
+from fairscreen.errors import ConfigError, InputError
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.money import Terms, unbounded
 from fairscreen.scoring.screeners import chat, embedding, embedding_api, planted
@@ -34,6 +34,25 @@ def _require_bound(terms: Terms | None, where: str) -> None:
             f"sets {field}, so that scoring.max_cost cannot say what an answer costs at most",
             "Use decoding.max_tokens, or take max_cost away.",
         )
+
+
+def keys_missing(cfg: Config, kinds: Mapping[str, Kind] = KINDS) -> list[str]:
+    """What asking would fail for: keys that are not there. No error yet, since an audit whose calls
+    are all answered needs none; but nobody should learn of it after minutes of other work.
+
+    Raises ConfigError where limits cannot be shared among the shards.
+    """
+    found = []
+    at_once = cfg.scoring.shards if cfg.scoring.where == "executors" else 1
+    for name, screener in cfg.scoring.models.items():
+        kind = kinds[screener.kind]
+        try:
+            kind.prepare(screener.params, f"scoring.models.{name}.params", at_once)
+        except ConfigError:
+            raise
+        except InputError as error:
+            found.append(str(error))
+    return found
 
 
 def check(cfg: Config, kinds: Mapping[str, Kind] = KINDS) -> None:
