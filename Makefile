@@ -63,6 +63,9 @@ bench-acs: $(READY) ## ACS ingest beside DuckDB, 500,000 rows (FOLDER=... of per
 bench-population: $(READY) ## applicants and resumes per second, 100 thousand and 1 million
 	@$(PY) tests/bench/population_rate.py
 
+fault-suite: $(READY) ## 20,000 requests through every fault and kills, local and on a cluster (half an hour)
+	@$(PY) tests/bench/fault_suite.py --out tests/bench/fault_suite.txt
+
 bench-scoring: $(READY) ## calls per second of the scoring client beside the openai client, ten minutes (needs pip install -e .[bench])
 	@$(PY) tests/bench/scoring_rate.py --out tests/bench/scoring_rate.txt
 
@@ -74,4 +77,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-scoring lock clean
+.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population fault-suite bench-scoring lock clean

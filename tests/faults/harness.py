@@ -104,6 +104,9 @@ class Story:
             )
         try:
             yield process
+        except AssertionError as error:
+            error.add_note((self.folder / "run.log").read_text()[-4000:])
+            raise
         finally:
             for pid in [process.pid, *descendants(process.pid)]:
                 kill(pid)
