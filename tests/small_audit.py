@@ -281,7 +281,7 @@ def _add(
     tables["scores"].append({
         "audit_id": AUDIT, "request_id": request, "document_id": document, "applicant_id": who,
         "job": job, "document_format": "text", "model": MODEL, "replicate": 0, "call_key": call,
-        "parser": "number/1", "outcome": outcome, "reason": None if ok else "refused",
+        "parser": "number/2", "outcome": outcome, "reason": None if ok else "refused",
         "score": Decimal(f"{score:.4f}") if ok else None, "reply_wave": "w1",
     })  # fmt: skip
 

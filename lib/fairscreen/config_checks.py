@@ -61,9 +61,12 @@ def slugs(name: str, given: Iterable[str]) -> None:
 
 def parsers(given: Iterable[str], known: Iterable[str]) -> None:
     """Every parser of replies exists."""
+    known = list(known)
     for name in given:
         if name not in known:
-            raise ValueError(f"{name} is no parser; parsers are {', '.join(known)}")
+            newer = [k for k in known if k.split("/")[0] == name.split("/")[0]]
+            now = f" any more, {newer[0]} has taken its place" if newer else ""
+            raise ValueError(f"{name} is no parser{now}; parsers are {', '.join(known)}")
 
 
 def select(largest: int | None, draw: int | None, occupations: Sequence[str]) -> None:

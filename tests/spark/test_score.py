@@ -121,7 +121,7 @@ def test_every_request_has_one_row_and_a_second_run_asks_nothing(warehouse, tmp_
     assert sorted(r["request_id"] for r in rows) == sorted(
         f"first{i}/text@m#0" for i in range(count)
     )
-    assert {r["parser"] for r in rows} == {"number/1"}
+    assert {r["parser"] for r in rows} == {"number/2"}
     waves = warehouse.read("waves").where("audit_id = 'first'").collect()
     assert {r["shard"] for r in waves} == {0, 1, 2}
     assert list(Path(warehouse.root, "_journal").iterdir()) == []
@@ -331,7 +331,7 @@ def outcomes_of(warehouse, audit: str) -> dict[str, tuple[str, int | None]]:
 
 def test_retry_asks_just_those_and_another_parser_asks_nothing(warehouse):
     """Eight applicants, two of each outcome. In the driver: the script is in this process."""
-    own, other = "yes_no_one_word/1", "yes_no_first_occurrence/1"
+    own, other = "yes_no_one_word/2", "yes_no_first_occurrence/2"
     cfg = config(
         "again", where="driver", segment_size=1, shards=1,
         parsers={"parser": own, "also_parsers": [other]},

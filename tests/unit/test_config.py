@@ -32,11 +32,15 @@ BAD = [
     ("preset=nope", "preset: 'nope' is no preset. Presets are: published."),
     ("scoring.models={}", "scoring.models: Dictionary should have at least 1 item after "
      "validation, not 0. Correct this field."),
-    ("scoring.models={m: {kind: planted, parser: number/2}}", "scoring.models.m: number/2 is no "
-     "parser; parsers are number/1, cosine/1, score_0_100/1, score_0_10/1, score_0_100_json/1, "
-     "score_0_10_json/1, yes_no_one_word/1, yes_no_first_occurrence/1. Correct this field."),
-    ("scoring.models={m: {kind: planted, parser: number/1, also_parsers: [number/1]}}",
-     "scoring.models.m: parser and also_parsers together names number/1 twice; keep it once. "
+    ("scoring.models={m: {kind: planted, parser: number/1}}", "scoring.models.m: number/1 is no "
+     "parser any more, number/2 has taken its place; parsers are number/2, cosine/1, "
+     "score_0_100/2, score_0_10/2, score_0_100_json/2, score_0_10_json/2, yes_no_one_word/2, "
+     "yes_no_first_occurrence/2. Correct this field."),
+    ("scoring.models={m: {kind: planted, parser: word/1}}", "scoring.models.m: word/1 is no "
+     "parser; parsers are number/2, cosine/1, score_0_100/2, score_0_10/2, score_0_100_json/2, "
+     "score_0_10_json/2, yes_no_one_word/2, yes_no_first_occurrence/2. Correct this field."),
+    ("scoring.models={m: {kind: planted, parser: number/2, also_parsers: [number/2]}}",
+     "scoring.models.m: parser and also_parsers together names number/2 twice; keep it once. "
      "Correct this field."),
     ("estimation.roles.redlining=[nope]", "estimation.roles: nope is no mediator; mediators are "
      "first_name, surname, first_name_gender, first_name_cohort, surname_race, state, region, "

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fairscreen.scoring.parse import Outcome, Reason, parse
 
 
-def read(reply: str, parser: str = "score_0_10_json/1") -> Outcome:
+def read(reply: str, parser: str = "score_0_10_json/2") -> Outcome:
     return parse(parser, reply, "answered")
 
 
@@ -60,11 +60,19 @@ def test_a_score(reply: str) -> None:
         ('{"Score": {"value": 7}}', Reason.MALFORMED), ('{"Score": ٧}', Reason.MALFORMED),
         ('{"Score": "7 or 8"}', Reason.MALFORMED), ('{"Score": 7/100}', Reason.MALFORMED),
         ('{"Score": , "Overview": "x"}', Reason.MALFORMED), ('{"Rating": 7}', Reason.MALFORMED),
+        # No decimal comma, no groups of thousands.
+        ('{"Score": 1,5}', Reason.MALFORMED), ('{"Score": 8,5, "x": 1}', Reason.MALFORMED),
+        ('{"Score": 1,000}', Reason.MALFORMED), ('{"Score": 8, 5, "x": 1}', Reason.MALFORMED),
+        ('{"Score": 8 ,\n-5}', Reason.MALFORMED), ('{"Score": 8,٥}', Reason.MALFORMED),
+        ('{"Score": 8.5,5}', Reason.MALFORMED), ('{"Score": 8,.5}', Reason.MALFORMED),
+        ('{"Score": 8:5}', Reason.MALFORMED), ('{"Score": 8[5]}', Reason.MALFORMED),
+        ('{"Score": 8{5}}', Reason.MALFORMED), ('{"Score": 8%}', Reason.MALFORMED),
         ("Score: 7\nOverview: good", Reason.MALFORMED), ("7", Reason.MALFORMED),
         ('{"Overview": "Score"}: 7', Reason.MALFORMED),
         # The end of the text may have cut the number: 7 or 75?
         ('{"Score": 7', Reason.TRUNCATED), ('{"Score": "7', Reason.TRUNCATED),
-        ('{"Score": ', Reason.TRUNCATED), ('{"Score":', Reason.TRUNCATED),
+        ('{"Score": 7,', Reason.TRUNCATED), ('{"Score": ', Reason.TRUNCATED),
+        ('{"Score":', Reason.TRUNCATED),
     ],
 )  # fmt: skip
 def test_no_score(reply: str, reason: Reason) -> None:
@@ -75,8 +83,8 @@ def test_no_score(reply: str, reason: Reason) -> None:
     "reply",
     ["{" * 10**6, "{}" * 500_000, '{"' + '\\"' * 500_000, "{'" * 500_000, '{"' + "\\" * 10**6,
      "{" + '"    x' * 200_000, '{"Score":' * 100_000, "{" + ":" * 10**6, '{"Score":' + " " * 10**6,
-     "{Score: " + "7 " * 500_000, '{"a' + ('"' + " " * 1000) * 1000],
-    ids=range(11),
+     "{Score: " + "7 " * 500_000, "{Score: " + "7," * 500_000, '{"a' + ('"' + " " * 1000) * 1000],
+    ids=range(12),
 )  # fmt: skip
 def test_a_megabyte_of_nonsense_takes_linear_time(reply: str) -> None:
     assert read(reply).outcome == "unparseable"  # quadratic time would be hours
@@ -93,7 +101,7 @@ def test_valid_json_comes_back(n: int, overview: str, before: str, key: str, las
     if last:
         fields = dict(reversed(fields.items()))
     reply = before.replace("{", "(") + json.dumps(fields, indent=2) + "\n" + overview
-    found = read(reply, "score_0_100_json/1")
+    found = read(reply, "score_0_100_json/2")
     # What follows may hold braces and keys of its own.
     if "{" not in overview:
         assert found == Outcome("ok", None, Decimal(n).scaleb(-3).quantize(Decimal("0.0001")))
@@ -105,3 +113,9 @@ def test_a_score_is_never_clipped(value: float) -> None:
     assert (found.outcome == "ok") == (0 <= value <= 10)
     if found.score is not None:
         assert abs(found.score - Decimal(value)) <= Decimal("0.00006")
+
+
+@given(st.integers(0, 10), st.integers(0, 999), st.sampled_from([",", ", ", " ,", ",\n"]))
+def test_a_comma_between_digits_is_never_passed_over(n: int, more: int, comma: str) -> None:
+    for end in ("", "}", ', "Overview": "Good."}', ","):
+        assert read(f'{{"Score": {n}{comma}{more}{end}').outcome == "unparseable"

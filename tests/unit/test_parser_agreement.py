@@ -11,7 +11,7 @@ from fairscreen.scoring.notes import no_score
 from fairscreen.scoring.parse import parse
 from fairscreen.settings.estimation import Contrast
 
-ONE, FIRST = "yes_no_one_word/1", "yes_no_first_occurrence/1"
+ONE, FIRST = "yes_no_one_word/2", "yes_no_first_occurrence/2"
 
 
 def request(reply: str | None, transport: str | None = "answered") -> dict[str, object]:
@@ -70,18 +70,18 @@ RACE = Contrast(
 
 def test_the_note_says_how_often_and_for_whom() -> None:
     assert notes(READ) == [
-        "m (text): yes_no_one_word/1 and yes_no_first_occurrence/1 read 3 of 15 replies "
+        "m (text): yes_no_one_word/2 and yes_no_first_occurrence/2 read 3 of 15 replies "
         "differently (female 22.2%, male 16.7%, black 0.0%, white 27.3%)."
     ]
     assert notes([row("male", "white", [1, 0], [1, 0])]) == [
-        "m (text): yes_no_one_word/1 and yes_no_first_occurrence/1 read 0 of 2 replies differently."
+        "m (text): yes_no_one_word/2 and yes_no_first_occurrence/2 read 0 of 2 replies differently."
     ]
 
 
 def test_the_gap_of_each_contrast_is_told_by_both_parsers() -> None:
     """Men 3 of 6 and 4 of 6; women 4 of 8 and 3 of 9; white 6 of 10 and 6 of 11; black 1 of 4."""
-    end = ", paired by request). The effects are those of yes_no_one_word/1."
-    by = "by yes_no_one_word/1, {} by yes_no_first_occurrence/1, difference {} (standard error {}"
+    end = ", paired by request). The effects are those of yes_no_one_word/2."
+    by = "by yes_no_one_word/2, {} by yes_no_first_occurrence/2, difference {} (standard error {}"
     assert gap_notes(READ, {"g": GENDER, "r": RACE}) == [
         "m (text), raw gap of mean scores, men minus women: +0 "
         + by.format("+0.3333", "+0.3333", "0.21") + end,

@@ -38,12 +38,12 @@ def kept(folder: Path, faults: list[str], parser: str) -> tuple[Record, str]:
 @pytest.mark.parametrize(
     ("faults", "parser", "outcome", "also", "version"),
     [
-        (["500"], "score_0_100/1", "ok", OF_AN_ANSWER, "server-model/fp_1"),
-        (["500"], "yes_no_one_word/1", "unparseable", OF_AN_ANSWER, "server-model/fp_1"),
-        (["500", "refusal"], "score_0_100/1", "refused", OF_AN_ANSWER, "server-model/fp_1"),
+        (["500"], "score_0_100/2", "ok", OF_AN_ANSWER, "server-model/fp_1"),
+        (["500"], "yes_no_one_word/2", "unparseable", OF_AN_ANSWER, "server-model/fp_1"),
+        (["500", "refusal"], "score_0_100/2", "refused", OF_AN_ANSWER, "server-model/fp_1"),
         # A filter before the model, and a call that brought nothing: the error says what came.
-        (["500", "filter_400"], "score_0_100/1", "refused", {"finish_reason", "error"}, "1"),
-        (["500", "500"], "score_0_100/1", "failed", {"error"}, "1"),
+        (["500", "filter_400"], "score_0_100/2", "refused", {"finish_reason", "error"}, "1"),
+        (["500", "500"], "score_0_100/2", "failed", {"error"}, "1"),
     ],
 )
 def test_every_outcome_keeps_what_there_is(

@@ -154,7 +154,7 @@ def test_planted_defaults_stay_in_range_and_the_truth_is_what_is_planted() -> No
 def test_planted_out_of_range_is_unparseable_not_clipped() -> None:
     payload = json.dumps(APPLICANT)
     ((_, reply),) = KINDS["planted"].open({"base": 150}).ask([Call("k", payload=payload)])
-    assert parse("number/1", reply.reply, reply.transport).outcome == "unparseable"
+    assert parse("number/2", reply.reply, reply.transport).outcome == "unparseable"
 
 
 @pytest.mark.parametrize(
@@ -178,12 +178,12 @@ def test_a_wrong_parameter_is_named(setting: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("{kind: embedding, parser: number/1}",
-         "parser: number/1 reads no reply of kind embedding, whose replies are cosines. Its own "
+        ("{kind: embedding, parser: number/2}",
+         "parser: number/2 reads no reply of kind embedding, whose replies are cosines. Its own "
          "parser is cosine/1; leave the setting out to have it."),
-        ("{kind: planted, also_parsers: [score_0_100/1, cosine/1]}",
+        ("{kind: planted, also_parsers: [score_0_100/2, cosine/1]}",
          "also_parsers: cosine/1 reads no reply of kind planted, whose replies are text. Its own "
-         "parser is number/1; leave the setting out to have it."),
+         "parser is number/2; leave the setting out to have it."),
     ],
 )  # fmt: skip
 def test_a_parser_of_other_replies_is_refused(setting: str, message: str) -> None:
@@ -194,7 +194,7 @@ def test_a_parser_of_other_replies_is_refused(setting: str, message: str) -> Non
 
 
 def test_parsers_of_the_same_replies_are_taken() -> None:
-    setting = "{kind: planted, parser: score_0_100/1, also_parsers: [number/1]}"
+    setting = "{kind: planted, parser: score_0_100/2, also_parsers: [number/2]}"
     check(load("conf/audits/demo.yml", [f"scoring.models={{m: {setting}}}"]))
 
 

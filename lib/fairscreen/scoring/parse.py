@@ -4,14 +4,20 @@ A score outside its range is unparseable, never clipped. Raw replies are kept, s
 reads them again without asking again (`scoring.models.X.parser`).
 
     parser                      reads                                            score
-    number/1                    the only number in the text                      0 to 100
+    number/2                    the only number in the text                      0 to 100
     cosine/1                    the JSON of the embedding screener               0 to 100
-    score_0_100/1               the only number; "85/100" is one                 0 to 100
-    score_0_10/1                the only number; "8/10" is one                   0 to 10
-    score_0_100_json/1          `Score` of JSON, however loosely written         0 to 100
-    score_0_10_json/1           the same                                         0 to 10
-    yes_no_one_word/1           yes or no and no other word                      1 = yes, 0 = no
-    yes_no_first_occurrence/1   the first yes or no as a word (published)        1 = yes, 0 = no
+    score_0_100/2               the only number; "85/100" is one                 0 to 100
+    score_0_10/2                the only number; "8/10" is one                   0 to 10
+    score_0_100_json/2          `Score` of JSON, however loosely written         0 to 100
+    score_0_10_json/2           the same                                         0 to 10
+    yes_no_one_word/2           yes or no and no other word                      1 = yes, 0 = no
+    yes_no_first_occurrence/2   the first yes or no as a word (published)        1 = yes, 0 = no
+
+A parser that reads any reply otherwise than before gets a new version, and the old one goes: each
+`fairscreen score` reads the kept replies anew, so that the scores of an audit are of one version,
+which stands beside them. Scores of an audit that is not scored again keep the version they have.
+Versions 2: numbers beside which something stands that changes them (`numbers`), 8,5 in JSON, and
+letters with combining marks are no scores.
 """
 
 from __future__ import annotations
@@ -49,14 +55,14 @@ class Parser:
 
 # Name and version: a parser that changes gets a new version, so a score says how it was read.
 PARSERS: Mapping[str, Parser] = {
-    "number/1": Parser(numbers.number, 100),
+    "number/2": Parser(numbers.number, 100),
     "cosine/1": Parser(numbers.cosine, 100),
-    "score_0_100/1": Parser(numbers.score(100), 100),
-    "score_0_10/1": Parser(numbers.score(10), 10),
-    "score_0_100_json/1": Parser(json_score.json_score(100), 100, reads_cut=True),
-    "score_0_10_json/1": Parser(json_score.json_score(10), 10, reads_cut=True),
-    "yes_no_one_word/1": Parser(yes_no.one_word, 1, reads_cut=True),
-    "yes_no_first_occurrence/1": Parser(yes_no.first_occurrence, 1, reads_cut=True),
+    "score_0_100/2": Parser(numbers.score(100), 100),
+    "score_0_10/2": Parser(numbers.score(10), 10),
+    "score_0_100_json/2": Parser(json_score.json_score(100), 100, reads_cut=True),
+    "score_0_10_json/2": Parser(json_score.json_score(10), 10, reads_cut=True),
+    "yes_no_one_word/2": Parser(yes_no.one_word, 1, reads_cut=True),
+    "yes_no_first_occurrence/2": Parser(yes_no.first_occurrence, 1, reads_cut=True),
 }
 
 

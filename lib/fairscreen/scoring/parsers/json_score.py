@@ -4,7 +4,8 @@ Models fence their JSON, talk around it, use single quotes or none, leave commas
 are cut off. So the text is not parsed as JSON: its tokens are read once, from brace to brace, and
 every value of a key `Score` (any case) is taken. Valid JSON gives what a JSON parser gives, except
 that a `Score` deeper inside counts too. Nothing is guessed: values that differ, a value that is no
-number, and a value that the end of the text may have cut are unparseable.
+number (8,5 and 1,000 are none in JSON), and a value that the end of the text may have cut are
+unparseable.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def _values(text: str) -> Iterator[str | None]:
     at = depth = 0
     last = ""  # what may turn out to be a key
     value: list[str] | None = None  # words of the value that is being read
+    comma = False  # after it: it may go on, as in 8,5
     while depth or (at := text.find("{", at)) >= 0:
         token = _TOKEN.match(text, at)
         if token is None:  # the end of the text
@@ -64,17 +66,24 @@ def _values(text: str) -> Iterator[str | None]:
         at, kind, found = token.end(), token.lastgroup, token.group()
         if kind == "space":
             continue
-        if kind == "bare" and value is not None:
-            value.append(found)
+        if value and _goes_on(kind, found, comma):
+            value += [",", found] if comma else [found]
+            comma = False
             continue
         if kind == "string" and value == []:
             # An open string reaches the end of the text: was it the whole value?
             yield found if len(found) > 1 and found[-1] == found[0] else None
             value, last = None, ""
             continue
+        if kind == "end" and found[0] == "," and value and not comma:
+            comma = True
+            continue
+        if kind == "bare" and value == []:
+            value.append(found)
+            continue
         if value is not None:
             yield " ".join(value)
-            value = None
+            value, comma = None, False
         if kind in ("string", "bare"):
             last = found
         elif kind == "colon":
@@ -87,4 +96,16 @@ def _values(text: str) -> Iterator[str | None]:
             elif kind == "close":
                 depth = max(0, depth - len(found))
     if value is not None:
-        yield " ".join(value) if value and text[-1].isspace() else None
+        yield " ".join(value) if value and _is_over(text, value, comma) else None
+
+
+def _goes_on(kind: str | None, found: str, comma: bool) -> bool:
+    """Whether a token belongs to the value before it. After a comma only a number does: 8,5."""
+    if comma:
+        return kind == "bare" and found.lstrip("+-.")[:1].isnumeric()
+    return kind in ("bare", "colon", "open") or found[0] == "["
+
+
+def _is_over(text: str, value: list[str], comma: bool) -> bool:
+    """Whether a value at the end of the text cannot go on: an integer may, after a comma too."""
+    return text[-1].isspace() or (comma and "." in value[-1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from decimal import ROUND_HALF_EVEN, Decimal
 from enum import StrEnum
 
@@ -22,6 +21,7 @@ class Reason(StrEnum):
     TRUNCATED = "truncated"  # cut off (token limit) before the score was complete
     NO_NUMBER = "no_number"
     SEVERAL_NUMBERS = "several_numbers"  # that differ: which one is the score is not known
+    UNCLEAR_NUMBER = "unclear_number"  # what stands beside it makes it another number, or none
     OUT_OF_RANGE = "out_of_range"
     MALFORMED = "malformed"  # not the JSON, or not the fields, that this kind replies with
     NO_YES_OR_NO = "no_yes_or_no"
@@ -46,15 +46,3 @@ def decimal(text: str) -> Decimal | None:
 
 
 NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
-
-
-def only_number(pattern: re.Pattern[str], text: str, top: int) -> Decimal | Reason:
-    """The only match of `pattern` (its first group, or all of it) as a number of 0 to `top`."""
-    matches = pattern.finditer(text)
-    first = next(matches, None)
-    if first is None:
-        return Reason.NO_NUMBER
-    if next(matches, None) is not None:
-        return Reason.SEVERAL_NUMBERS
-    value = decimal(first.group(first.lastindex or 0))
-    return Reason.OUT_OF_RANGE if value is None else in_range(value, top)

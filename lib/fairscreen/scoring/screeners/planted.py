@@ -115,7 +115,7 @@ KIND = Kind(
     check=_check,
     identity=_identity,
     open=_open,
-    parser="number/1",
+    parser="number/2",
     version=lambda params: MODEL,
     sends="applicant",
 )
