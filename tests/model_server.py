@@ -47,7 +47,8 @@ class ModelServer:
     script      body hash or "*" -> faults of its attempts, in order; after them it answers
     heal_after  from this attempt of a body on nothing heals-by-itself goes wrong any more
     latency     seconds before an answer. wait: seconds that 429 and 503 ask for
-    hold        answers wait for this event. echo: the message of every error
+    hold        answers wait for this event
+    echo        the message of every error; {prompt} and {key} in it are what was sent
     tokens_out  as reported with every answer
     on_answer   told of every attempt: fault, tokens in and out that it would be billed
     """
@@ -208,11 +209,7 @@ def _app(server: ModelServer) -> web.Application:
         kind, key = dialect(request.path), body_key(raw)
         server.counts[key] += 1
         attempt = server.counts[key]
-        sent = request.headers
-        server.keys[
-            sent.get("x-api-key") or sent.get("x-goog-api-key") or sent.get("api-key")
-            or sent.get("authorization") or ""
-        ] += 1  # fmt: skip
+        server.keys[_key(request)] += 1
         if server.on_attempt:
             server.on_attempt(key, attempt)
         fault = server.fault(key, attempt)
@@ -242,6 +239,12 @@ def _app(server: ModelServer) -> web.Application:
     return app
 
 
+def _key(request: web.Request) -> str:
+    sent = request.headers
+    names = ("x-api-key", "x-goog-api-key", "api-key", "authorization")
+    return next((sent[name] for name in names if sent.get(name)), "")
+
+
 async def _play(
     server: ModelServer, request: web.Request, kind: str, body: dict[str, Any], fault: str, key: str
 ) -> web.StreamResponse:
@@ -258,16 +261,17 @@ async def _play(
         headers["Retry-After"] = formatdate(time.time() + server.wait, usegmt=True)
     elif fault == "429_reset":
         headers |= {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "12ms"}
+    echo = server.echo.replace("{prompt}", prompt_of(kind, body)).replace("{key}", _key(request))
     status = fault.split("_")[0]
     if status in _STATUS and fault != "html_502":
-        data = error(kind, int(status), _STATUS[status], server.echo)
+        data = error(kind, int(status), _STATUS[status], echo)
         return web.json_response(data, status=int(status), headers=headers)
     if fault == "expired":
-        return web.json_response(error(kind, 401, "token_expired", server.echo), status=401)
+        return web.json_response(error(kind, 401, "token_expired", echo), status=401)
     if fault == "quota":
-        return web.json_response(error(kind, 429, "insufficient_quota", server.echo), status=429)
+        return web.json_response(error(kind, 429, "insufficient_quota", echo), status=429)
     if fault == "filter_400":
-        return web.json_response(error(kind, 400, "content_filter", server.echo), status=400)
+        return web.json_response(error(kind, 400, "content_filter", echo), status=400)
     if fault == "301":
         return web.Response(status=301, headers={"Location": "http://127.0.0.1:1/elsewhere"})
     if fault.startswith("html"):

@@ -2,96 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import threading
 from pathlib import Path
 
 import pytest
 
-import small_sources
-from fairscreen import resources, tracking
+from fairscreen import tracking
 from fairscreen.config import load
-
-ROOT = resources.path("conf").parent
-CONFIG = resources.path("conf", "audits", "demo.yml")
-OVERLAP = "estimation.overlap.min_effective_n"
-
-
-def _main(name: str):
-    spec = importlib.util.spec_from_file_location(f"job_{name}", ROOT / "jobs" / f"{name}.py")
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.main
-
-
-@pytest.fixture(scope="module")
-def place(spark, tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("jobs")
-
-
-@pytest.fixture(scope="module")
-def arguments(place: Path) -> list[str]:
-    """An audit of two jobs, 40 applicants each, by the real embedding screener."""
-    sources = {
-        "acs": [str(small_sources.acs(place))],
-        "first_names": str(small_sources.ssa(place)),
-        "surnames": str(small_sources.surnames(place)),
-        "psid": "bundled:psid_synthetic.zip",
-    }
-    jobs = {
-        "registered_nurses": {"title": "Registered Nurse", "occp": ["3255"], "psid_occp": ["3255"]},
-        "accountants": {"title": "Accountant", "occp": ["0800"], "psid_occp": ["0800"]},
-    }
-    settings = {
-        "sources": sources, "population.jobs": jobs, "population.n_per_job": 40,
-        "estimation.repeats": 1, "estimation.folds": 2, OVERLAP: 8, "audit_id": "small",
-        # 20 people a group: one of them may carry more of the weight than in a real audit.
-        "estimation.overlap.max_unit_share": 0.5,
-        "scoring.shards": 2, "scoring.segment_size": 5,
-    }  # fmt: skip
-    given = [str(CONFIG)]
-    for key, value in settings.items():
-        given += ["--set", f"{key}={json.dumps(value)}"]
-    return [*given, "--warehouse", str(place / "warehouse"), "--out", str(place / "out")]
-
-
-@pytest.fixture(scope="module")
-def stopped(spark, place: Path, arguments: list[str]) -> int:
-    """The audit, told to stop (as Ctrl-C tells it) once a wave is there; calls that it kept."""
-    from fairscreen.tables import Warehouse
-
-    ended = threading.Event()
-
-    def stop() -> None:
-        while not ended.wait(0.005):
-            for wave in (place / "warehouse" / "_journal").glob("small.*"):
-                (wave / "stop").touch()
-                return
-
-    thread = threading.Thread(target=stop, daemon=True)
-    thread.start()
-    assert _main("run_audit")(arguments) == 4
-    ended.set()
-    thread.join()
-    (run,) = _runs(place)
-    assert (run.info.status, run.data.tags["scoring_state"]) == ("RUNNING", "stopped")
-    return Warehouse(spark, str(place / "warehouse")).read("replies").count()
-
-
-def _runs(place: Path, model: str = "minilm") -> list:
-    """MLflow runs of the audit's model."""
-    cfg = load(CONFIG, [f"warehouse={place / 'warehouse'}"])
-    client, experiment = tracking.connect(cfg)
-    wanted = f"tags.audit_id = 'small' AND tags.model = '{model}'"
-    return client.search_runs([experiment], wanted)
-
-
-@pytest.fixture(scope="module")
-def first(place: Path, arguments: list[str], stopped: int) -> dict:
-    assert _main("run_audit")(arguments) == 0
-    return json.loads((place / "out" / "small" / "summary.json").read_text())
+from small_jobs import CONFIG, main, runs
 
 
 def test_an_audit_ends_with_report_summary_and_run(place: Path, first: dict, stopped: int) -> None:
@@ -110,7 +28,7 @@ def test_an_audit_ends_with_report_summary_and_run(place: Path, first: dict, sto
 def test_the_model_has_one_run_from_its_first_call_to_its_report(
     place: Path, first: dict, stopped: int
 ) -> None:
-    (run,) = _runs(place)
+    (run,) = runs(place)
     assert run.info.run_id == first["mlflow_run_ids"]["minilm"]
     assert (run.info.status, run.data.tags["scoring_state"]) == ("FINISHED", "reported")
     assert any(name.startswith("TE.gender.") for name in run.data.metrics)
@@ -141,7 +59,7 @@ def test_half_of_each_gender_and_te_of_gender_computed(spark, place: Path, first
 
 
 def test_again_asks_nothing_and_keeps_every_station(place, arguments, first) -> None:
-    assert _main("run_audit")(arguments) == 0
+    assert main("run_audit")(arguments) == 0
     again = json.loads((place / "out" / "small" / "summary.json").read_text())
     assert again["asked"] == 0
     assert again["reused"] == 80
@@ -151,7 +69,7 @@ def test_again_asks_nothing_and_keeps_every_station(place, arguments, first) -> 
 
 def test_another_estimator_option_asks_nothing(place, arguments, first, capsys) -> None:
     argv = [*arguments, "--set", "estimation.bootstrap_draws=100", "--json", "-"]
-    assert _main("estimate")(argv) == 0
+    assert main("estimate")(argv) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["asked"] == 0
     assert summary["kept_stages"] == ["applicants", "render", "score"]
@@ -159,20 +77,20 @@ def test_another_estimator_option_asks_nothing(place, arguments, first, capsys) 
 
 def test_single_stations_run_alone(place, arguments, first, capsys) -> None:
     for name in ("build_applicants", "render", "score"):
-        assert _main(name)([*arguments, "--json", "-"]) == 0
+        assert main(name)([*arguments, "--json", "-"]) == 0
         assert json.loads(capsys.readouterr().out)["asked"] == 0
 
 
 def test_ingest_again_is_a_no_op(place, first, capsys) -> None:
     argv = ["acs", str(place / "csv_psix.zip"), "--warehouse", str(place / "warehouse")]
-    assert _main("ingest")([*argv, "--json", "-"]) == 0
+    assert main("ingest")([*argv, "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["rows"] == 0
     assert result["skipped"] == ["csv_psix.zip/psam_psix.csv"]
 
 
 def test_verify_acs(capsys) -> None:
-    assert _main("verify_acs")(["bundled:acs_2018_csv_pwy.zip", "--json", "-"]) == 0
+    assert main("verify_acs")(["bundled:acs_2018_csv_pwy.zip", "--json", "-"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     (inside,) = [r for r in rows if r["characteristic"].startswith("GQ institutional")]
     # Published: 7,018 with a standard error of 3 (rounded).
@@ -189,7 +107,7 @@ def test_verify_acs(capsys) -> None:
                      "See `fairscreen --help`."),
 ])  # fmt: skip
 def test_bad_input_is_one_line_and_exit_2(argv, message, capsys) -> None:
-    assert _main("run_audit")(argv) == 2
+    assert main("run_audit")(argv) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.strip() == message
