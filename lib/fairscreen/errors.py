@@ -50,6 +50,15 @@ class StoppedError(FairscreenError):
     exit_code = 4
 
 
+def as_text(error: FairscreenError) -> str:
+    """An error as `from_text` reads it again."""
+    return str(error.marked() if isinstance(error, InputError) else error)
+
+
+def from_text(text: str) -> FairscreenError:
+    return from_worker(RuntimeError(text)) or StoppedError(text)
+
+
 def from_worker(error: BaseException) -> InputError | None:
     """The InputError that a worker raised, if `error` (or what caused it) carries one."""
     seen: BaseException | None = error

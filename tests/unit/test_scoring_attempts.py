@@ -247,17 +247,26 @@ import resource, sys
 from fairscreen.errors import InputError
 from fairscreen.scoring.journal import WaveJournal
 
+wave = WaveJournal(sys.argv[1], "w")
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+print(wave.stop(InputError("a", "b", "c.")))
 try:
-    WaveJournal(sys.argv[1], "w").stop(InputError("a", "b", "c."))
+    wave.folder.rmdir()
+    wave.folder.parent.rmdir()
+    open(wave.folder.parent, "x").close()
+    print(wave.stop(InputError("a", "b", "c.")))
+    wave.stop()
 except InputError as error:
     print("raised", error)
 """
 
 
-def test_where_there_is_no_room_for_the_reason_it_is_raised(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", NO_ROOM, str(tmp_path)]
+def test_where_there_is_no_room_for_the_reason_it_is_not_lost(tmp_path: Path) -> None:
+    root = tmp_path / "journal"
+    command = [sys.executable, "-c", NO_ROOM, str(root)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    # An empty file would be somebody's wish to stop, and the reason would be lost.
-    assert done.stdout == "raised a: b. c.\n"
-    assert WaveJournal(tmp_path, "w").state() == "go"
+    # An empty file would be somebody's wish to stop: there is none, and who asked is told.
+    assert done.stdout == (
+        f"False\nFalse\nraised journal {root}/w: cannot be written: Not a directory. Make room, or "
+        "give the right to write there, and run the same command again: what was written is kept.\n"
+    )

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fairscreen.config import load
-from fairscreen.errors import ConfigError
+from fairscreen.errors import ConfigError, FairscreenError, InputError, from_text
 from fairscreen.scoring import money, screeners
 from fairscreen.scoring.ask import Asking, _in_turn, ask_shard
 from fairscreen.scoring.calls import Call, Reply, Unwatched
@@ -308,6 +308,72 @@ def test_a_kill_adds_at_most_what_was_under_way(tmp_path: Path) -> None:
     assert done.out_of_money
     assert durable < done.spent_pico <= cap
     assert till.bill <= dollars(cap + (8 + 2 * 5) * worst)
+
+
+class Failing(ShardJournal):
+    """A journal whose disk takes `good` segments, then none; `stop`: nor a reason."""
+
+    def __init__(self, folder: Path, good: int, more: int = 0, stop: bool = False) -> None:
+        super().__init__(folder, "w", 0)
+        self.good, self.more, self.takes_stop, self.tries = good, more, not stop, 0
+
+    def write(self, records: Any) -> None:
+        self.tries += 1
+        if self.tries > self.good and self.tries != self.more:
+            raise InputError("journal", "cannot be written: No space left on device", "Make room.")
+        super().write(records)
+
+    def stop(self, why: FairscreenError) -> bool:
+        return self.takes_stop and super().stop(why)
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_what_a_full_disk_loses_is_counted(tmp_path: Path, stop: bool) -> None:
+    """No room from the third segment on: all that was asked is durable or noted, to the cent."""
+    prices = {"tokens_in": 1.0, "tokens_out": 1.0}
+    with serving(latency=0.01) as server:
+        till = Till(server, prices)
+        screener = client(server, prices=prices, concurrency=8)
+        journal = Failing(tmp_path, good=2, stop=stop)
+        done = ask_shard(calls(200), screener, journal, segment_size=5, stamp=STAMP,
+                         money=pico(1.0))  # fmt: skip
+    assert journal.tries == 4  # the third, and once more when the wire was dry
+    durable = journal.spent()
+    assert 0 < done.asked < sum(server.counts.values()) <= done.asked + 8 + 2 * 25
+    assert done.unclaimed_pico > 0
+    assert done.spent_pico == durable + done.unclaimed_pico
+    assert done.spent_pico == pico(round(till.bill, 12))
+    why = from_text(done.untold) if stop else WaveJournal(tmp_path, "w").reason()
+    assert str(why) == "journal: cannot be written: No space left on device. Make room."
+    assert done.stopped
+
+
+def test_what_a_disk_takes_after_all_is_not_lost(tmp_path: Path) -> None:
+    with serving(latency=0.01) as server:
+        screener = client(server, concurrency=8)
+        journal = Failing(tmp_path, good=2, more=4)
+        done = ask_shard(calls(200), screener, journal, segment_size=5, stamp=STAMP)
+        assert len(journal.done()) == done.asked == sum(server.counts.values()) < 200
+    assert str(WaveJournal(tmp_path, "w").reason()).startswith("journal: cannot be written")
+
+
+def test_a_journal_that_cannot_be_looked_at_loses_nothing(tmp_path: Path) -> None:
+    class Blind(ShardJournal):
+        def state(self) -> Any:
+            if self.done():
+                raise InputError("journal", "cannot be read", "Give the right.")
+            return super().state()
+
+    journal = Blind(tmp_path, "w", 0)
+    prices = {"tokens_in": 1.0, "tokens_out": 1.0}
+    with serving(latency=0.05) as server:
+        till = Till(server, prices)
+        screener = client(server, prices=prices, concurrency=4)
+        with pytest.raises(InputError, match="cannot be read"):
+            ask_shard(calls(200), screener, journal, segment_size=5, stamp=STAMP, money=pico(1.0))
+        assert len(journal.done()) == sum(server.counts.values()) < 200
+    assert journal.spent() == pico(round(till.bill, 12))
+    assert str(WaveJournal(tmp_path, "w").reason()).startswith("journal: cannot be read")
 
 
 def test_in_the_driver_each_shard_may_use_all_that_is_left(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from fairscreen.errors import FairscreenError, InputError, StoppedError
+from fairscreen.errors import FairscreenError, InputError, StoppedError, as_text
 from fairscreen.scoring.calls import Call, Reply, Screener, State, Streaming
 from fairscreen.scoring.images import image
 from fairscreen.scoring.journal import Record, ShardJournal, WaveJournal
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Counters:
-    """What one attempt at a shard did. Every field is an int or a bool: see `COUNTERS`.
+    """What one attempt at a shard did. Every field is an int, a bool or a text: see `COUNTERS`.
 
     asked    were answered now; `skipped` were in the journal
     stopped  calls are left because the wave was stopped
@@ -53,6 +53,7 @@ class Counters:
     spent_pico      picodollars that the shard has cost at most, earlier attempts at it included
     unclaimed_pico  those of them that belong to calls without a reply
     fenced   another attempt has taken over: it and not this one answers for the shard
+    untold   why the shard stopped, where the journal did not take it (see `WaveJournal.stop`)
     """
 
     planned: int = 0
@@ -64,6 +65,7 @@ class Counters:
     spent_pico: int = 0
     unclaimed_pico: int = 0
     fenced: bool = False
+    untold: str = ""
 
     @property
     def left(self) -> int:
@@ -85,13 +87,15 @@ class Counters:
 
 
 _SLICE = 500
-_FLAGS = {f.name: isinstance(f.default, bool) for f in fields(Counters)}
-COUNTERS = ", ".join(
-    ["shard INT", *(f"{n} {'BOOLEAN' if flag else 'BIGINT'}" for n, flag in _FLAGS.items())]
-)
+_TYPES: Mapping[type, tuple[str, pa.DataType]] = {
+    bool: ("BOOLEAN", pa.bool_()),
+    int: ("BIGINT", pa.int64()),
+    str: ("STRING", pa.string()),
+}
+_FIELDS = {f.name: _TYPES[type(f.default)] for f in fields(Counters)}
+COUNTERS = ", ".join(["shard INT", *(f"{name} {sql}" for name, (sql, _) in _FIELDS.items())])
 _COUNTERS = pa.schema(
-    [("shard", pa.int32())]
-    + [(n, pa.bool_() if flag else pa.int64()) for n, flag in _FLAGS.items()]
+    [("shard", pa.int32()), *((name, arrow) for name, (_, arrow) in _FIELDS.items())]
 )
 
 
@@ -109,8 +113,8 @@ def ask_shard(
     Every reply is written with `stamp` (model, wave_id, and model_version where the reply brings
     none). Where the screener raises, what it answered before is written first. A file `stop` or
     `end` in the wave's folder ends the shard, between two groups. A streaming screener that gives
-    up (a bad key, a dead service) stops the whole wave: the reason goes into the stop file, and the
-    driver raises it once everything is committed.
+    up (a bad key, a dead service, a full disk) stops the whole wave: the reason goes into the stop
+    file, or else into the counters, and the driver raises it once everything is committed.
     money: picodollars that all attempts at the shard may cost together; None = no limit.
     """
     segments.begin()
@@ -184,9 +188,9 @@ def _ask_stream(
         ):
             counters.asked += len(group)
     except (InputError, StoppedError) as why:
-        segments.stop(why)
+        counters.untold = "" if segments.stop(why) else as_text(why)
     counters.planned += sum(1 for _ in source)
-    counters.note(segments.state())
+    counters.note("stop" if counters.untold else segments.state())
     if purse:
         counters.pay(purse)
     return counters
@@ -298,7 +302,7 @@ def ask_wave(
     counted = by_shard.mapInArrow(_worker(asking), COUNTERS, barrier)
     if barrier:  # Spark tries a failed barrier stage again only where another stage follows it
         counted = counted.repartition(1)
-    return [Counters(**{name: r[name] for name in _FLAGS}) for r in counted.collect()]
+    return [Counters(**{name: r[name] for name in _FIELDS}) for r in counted.collect()]
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
@@ -314,6 +318,8 @@ def _in_turn(asking: Asking, rows: Iterator[dict[str, Any]]) -> list[Counters]:
         spent = sum(c.spent_pico for c in found)
         left = None if asking.money is None else max(0, asking.money - spent)
         found.append(asking.shard(shard, group, left))
+        if found[-1].untold:  # no file tells the others
+            break
     return found
 
 

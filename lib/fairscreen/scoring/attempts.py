@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -31,6 +32,7 @@ POLL_SECONDS = 0.5  # how often a running attempt looks
 SETTLE_SECONDS = 2.0
 DRAIN_SECONDS = 60.0  # how long an attempt of this host may take to bring what is on the wire
 _BEGAN, _ENDED = ".attempt", ".ended"
+_NAME = re.compile(r"[0-9]{6,18}-[0-9a-z]{32}")
 
 
 class Attempt:
@@ -66,9 +68,13 @@ class Attempt:
 def _names(folder: Path) -> set[str]:
     """Names of all attempts that ever began here."""
     try:
-        return {file.stem for file in folder.iterdir() if file.suffix == _BEGAN}
+        return {file.stem for file in folder.iterdir() if _is_mark(file)}
     except FileNotFoundError:
         return set()
+
+
+def _is_mark(file: Path) -> bool:
+    return file.suffix == _BEGAN and _NAME.fullmatch(file.stem) is not None
 
 
 def running(folder: Path) -> list[Path]:
@@ -76,7 +82,7 @@ def running(folder: Path) -> list[Path]:
     return [
         file
         for file in sorted([*folder.glob(f"*{_BEGAN}"), *folder.glob(f"*/*{_BEGAN}")])
-        if not file.with_suffix(_ENDED).exists() and not is_gone(_process(file))
+        if _is_mark(file) and not file.with_suffix(_ENDED).exists() and not is_gone(_process(file))
     ]
 
 
@@ -100,6 +106,6 @@ def let_end(
 def _process(file: Path) -> dict[str, object]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # gone, or being written
+    except (OSError, ValueError, RecursionError):  # gone, or being written
         return {}
     return found if isinstance(found, dict) else {}

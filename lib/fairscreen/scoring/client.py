@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -28,8 +28,6 @@ from fairscreen.scoring.limits import (
     Breaker,
     Budget,
     Concurrency,
-    Pace,
-    reserve,
     worst_tokens,
 )
 from fairscreen.scoring.money import Purse
@@ -38,6 +36,7 @@ from fairscreen.scoring.providers.base import Answer, HttpRequest, Image
 from fairscreen.scoring.status import Status
 from fairscreen.scoring.tally import OTHER
 from fairscreen.scoring.till import Till
+from fairscreen.scoring.turns import Turns
 from fairscreen.scoring.wire import Setup, Wire
 
 _FLUSH_SECONDS = 2.0
@@ -103,8 +102,7 @@ class _Run:
         self.room = t.concurrency + max(2 * segment_size, t.breaker)
         self.concurrency, self.breaker = Concurrency(t.concurrency), Breaker(t.breaker)
         self.budget = Budget(t.max_attempts, t.max_seconds)
-        self.rpm = Pace(t.rpm) if t.rpm else None
-        self.tpm = Pace(t.tpm) if t.tpm else None
+        self.turns = Turns(self.concurrency, t, self.clock, self.sleep)
         self.connections = Wire(self.setup)
         self.till = Till(self.setup, purse)
         self.next_call: Call | None = None  # waits until it can be paid
@@ -113,9 +111,6 @@ class _Run:
         self.tasks: set[asyncio.Task[None]] = set()
         self.sending: set[asyncio.Task[None]] = set()
         self.unsent: set[asyncio.Task[None]] = set()  # calls that wait for their first attempt
-        self.waiting: deque[asyncio.Future[None]] = deque()  # for a place on the wire
-        self.wire = 0
-        self.paused_until = float("-inf")
         self.ready: Group = []
         self.written: Group = []  # or being written
         self.writing: asyncio.Future[None] | None = None
@@ -129,6 +124,7 @@ class _Run:
         self.given_up = 0  # calls in a row after which the breaker tripped
         self.expired: Answer | None = None  # the key has run out
         self.fault: BaseException | None = None
+        self.rewriting = False  # a segment could not be written
 
     async def group(self) -> Group:
         """The next replies that are durable; empty at the end."""
@@ -143,9 +139,12 @@ class _Run:
                 if self._is_due():
                     self._write()
             elif self.writing.done():
-                self.writing.result()  # raises what kept it from being durable
+                error = self.writing.exception()
                 group, self.written, self.writing = self.written, [], None
-                return group
+                if error is None:
+                    return group
+                self._unwritten(group, error)
+                continue
             self.wake.clear()
             timer = asyncio.get_running_loop().call_later(POLL_SECONDS, self.wake.set)
             await self.wake.wait()
@@ -157,10 +156,27 @@ class _Run:
         self.writing = loop.run_in_executor(None, self.keep, self.written)
         self.writing.add_done_callback(lambda _: self.wake.set())
 
+    def _unwritten(self, group: Group, error: BaseException) -> None:
+        """A segment did not become durable: what is on the wire is awaited, since it is paid, and
+        then everything is written once more. Raises where that fails, too."""
+        self.ready = group + self.ready
+        if self.rewriting:
+            self.till.drop([*self.ready, *self.held])
+            raise error
+        self.rewriting = True
+        self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        """Start nothing more; raise this once all is drained and written."""
+        self.fault = self.fault or error
+        self._feed_no_more(self.tasks - self.sending)
+
     def _slots(self) -> int:
         return len(self.tasks) + len(self.ready) + len(self.held) + len(self.written)
 
     def _is_due(self) -> bool:
+        if self.rewriting:
+            return bool(self.ready) and not self.tasks
         return bool(self.ready) and (
             len(self.ready) >= self.segment_size
             or not self.tasks
@@ -172,6 +188,7 @@ class _Run:
     def _end(self) -> Group:
         """Nothing is under way or ready any more."""
         if self.fault:
+            self.till.drop(self.held)
             raise self.fault
         if self.expired:
             raise giving_up.expired(self.setup, self.expired)
@@ -198,7 +215,11 @@ class _Run:
         self.watch.tell(Status(sent, len(self.tasks) - sent, self.errors))
         if self.stopping:
             return
-        state = self.watch.state()
+        try:
+            state = self.watch.state()
+        except Exception as error:
+            self._fail(error)
+            return
         if state == "stop":
             self.stopping = True
             self._feed_no_more(self.tasks - self.sending)
@@ -239,9 +260,8 @@ class _Run:
         self.till.leave(call_key)
         self.tasks.discard(task)
         self.unsent.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            self.fault = self.fault or task.exception()
-            self._feed_no_more(self.tasks - self.sending)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(error)
         self._start_calls()
         if not self.tasks or (self.writing is None and self._is_due()):
             self.wake.set()
@@ -259,7 +279,7 @@ class _Run:
         retried: list[str] = []
         first = float("inf")
         while True:
-            await self._turn(weight)
+            await self.turns.take(weight)
             sent = self.clock()
             first = min(first, sent)
             attempt += 1
@@ -267,9 +287,12 @@ class _Run:
             self.unsent.discard(task)
             try:
                 answer = await self.connections.send(self._request(call), resume)
+            except asyncio.CancelledError:  # it may be billed
+                self.till.failed(call, Answer("retry"))
+                raise
             finally:
                 self.sending.discard(task)
-                self._leave_wire()
+                self.turns.leave()
             if answer.kind not in {"answered", "refused"}:
                 self.errors[answer.error_kind or OTHER] += 1
             if answer.expired:
@@ -283,7 +306,7 @@ class _Run:
             if answer.overloaded:
                 self.concurrency.overloaded(sent, now)
             if answer.kind == "rate_limited":
-                self.paused_until = max(self.paused_until, now + (answer.retry_after or 0.0))
+                self.turns.pause(now + (answer.retry_after or 0.0))
             pause = self.budget.wait(
                 answer, call.call_key, attempt=attempt, counted=counted, seconds=now - first
             )
@@ -335,43 +358,6 @@ class _Run:
             self.ready_since = self.clock()
         self.ready += [*self.held, (call.call_key, reply)]
         self.held = []
-
-    async def _turn(self, weight: int) -> None:
-        """Wait for a place on the wire and for the shard's share; take the place."""
-        while self.wire >= self.concurrency.allowed:
-            place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self.waiting.append(place)
-            try:
-                await place
-            except asyncio.CancelledError:
-                self._hand_on()  # the place may have been given to this one a moment ago
-                raise
-        self.wire += 1
-        try:
-            paces = [(p, w) for p, w in ((self.rpm, 1.0), (self.tpm, float(weight))) if p]
-            at = self._at(paces)
-            while at > self.clock():
-                await self.sleep(at - self.clock())
-                if self.paused_until > self.clock():
-                    at = self._at(paces)
-        except BaseException:
-            self._leave_wire()
-            raise
-
-    def _at(self, paces: Sequence[tuple[Pace, float]]) -> float:
-        return reserve(paces, max(self.clock(), self.paused_until))
-
-    def _leave_wire(self) -> None:
-        self.wire -= 1
-        self._hand_on()
-
-    def _hand_on(self) -> None:
-        free = self.concurrency.allowed - self.wire
-        while free > 0 and self.waiting:
-            place = self.waiting.popleft()
-            if not place.done():
-                place.set_result(None)
-                free -= 1
 
     def _request(self, call: Call) -> HttpRequest:
         prompt = self.setup.prompt.filled(call.prompt or "", call.resume or "")

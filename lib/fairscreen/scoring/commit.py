@@ -18,7 +18,7 @@ from pyspark.sql import functions as sf
 
 from fairscreen.errors import FairscreenError
 from fairscreen.progress import say
-from fairscreen.scoring.journal import WaveJournal, is_whole, records, waves_left
+from fairscreen.scoring.journal import WaveJournal, records, waves_left
 from fairscreen.scoring.plan import wave_prefix
 from fairscreen.tables import Warehouse
 
@@ -60,10 +60,11 @@ class Committed:
 def commit(warehouse: Warehouse, journal: WaveJournal) -> Committed:
     """Bring a wave's replies into the table and delete its journal.
 
-    Raises FairscreenError, and keeps the journal, where the table lacks a reply afterwards.
+    Raises FairscreenError, and keeps the journal, where the table lacks a reply afterwards; and
+    InputError, after the commit of all others, for a segment that cannot be read.
     """
     done: Committed | None = None
-    while segments := [s for s in journal.segments() if is_whole(s)]:
+    while segments := journal.whole():
         before = _stored(warehouse, journal.wave_id).count() if done else 0
         found = _commit(warehouse, journal, segments)
         if done:  # a segment came meanwhile, of an attempt that Spark had given up

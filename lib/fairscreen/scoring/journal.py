@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
+from fairscreen.errors import FairscreenError, InputError, as_text, from_text
 from fairscreen.scoring import attempts
 from fairscreen.scoring.calls import State
+from fairscreen.scoring.journal_errors import foreign, unreadable, unwritable
 from fairscreen.scoring.money import pico
 from fairscreen.scoring.status import Status, StatusFile
 from fairscreen.scoring.tally import Tally, from_footer, tally, to_footer
@@ -31,6 +32,8 @@ _STOP = "stop"
 _END = "end"
 _FOOTER_BYTES = 16_384  # more than the counts of every HTTP status would take
 _VISIBLE_TRIES = 10
+# What reading a last line raises that is none of ours.
+_TORN = (ValueError, KeyError, TypeError, RecursionError, OverflowError)
 
 Record = dict[str, Any]
 
@@ -47,7 +50,22 @@ def write_segment(file: Path, records: Sequence[Record]) -> None:
 
 
 def read_segment(file: Path) -> list[Record] | None:
-    """The records of a segment, or None where it is torn, damaged or gone."""
+    """The records of a segment, or None where it is torn, damaged or gone.
+
+    Raises InputError where it cannot be read, or is whole and holds something else: what was paid
+    may be in there.
+    """
+    found = _records(file)
+    if found is not None and not all(_is_record(r) for r in found):
+        raise foreign(file)
+    return found
+
+
+def _is_record(found: object) -> bool:
+    return isinstance(found, dict) and isinstance(found.get("call_key"), str)
+
+
+def _records(file: Path) -> list[Any] | None:
     try:
         data = file.read_bytes()
         body, footer = _split(data)
@@ -55,7 +73,11 @@ def read_segment(file: Path) -> list[Record] | None:
             return None
         records = [json.loads(line) for line in body.decode().split("\n")[:-1]]
         return records if len(records) == footer["count"] else None
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unreadable(file, error) from None
+    except _TORN:
         return None
 
 
@@ -75,8 +97,18 @@ def footer_count(file: Path) -> int:
 
 
 def is_whole(file: Path) -> bool:
-    """Whether the segment was written to its end. One that is being written is not."""
-    return footer_count(file) > 0 or read_segment(file) is not None
+    """Whether the segment was written to its end. One that is being written is not.
+
+    By its first and last line where these are good. Raises InputError: see `read_segment`.
+    """
+    try:
+        with open(file, "rb") as data:
+            first = data.readline()
+        if footer_count(file) > 0 and _is_record(json.loads(first)):
+            return True
+    except (OSError, *_TORN):
+        pass  # it says so when it is read
+    return read_segment(file) is not None
 
 
 def footer_tally(file: Path) -> Tally:
@@ -87,7 +119,7 @@ def footer_tally(file: Path) -> Tally:
             data.seek(max(0, size - _FOOTER_BYTES))
             _, footer = _split(b"\n" + data.read())
         return from_footer(footer)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, *_TORN):
         return Tally()
 
 
@@ -117,7 +149,7 @@ class WaveJournal:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _unwritable(self.folder, error) from None
+            raise unwritable(self.folder, error) from None
         _sync_folder(self.folder.parent)
 
     def require_shared(self, sleep: Callable[[float], None] = time.sleep) -> None:
@@ -140,24 +172,38 @@ class WaveJournal:
 
     def segments(self) -> list[Path]:
         """All segments of all shards, torn ones too, by name."""
-        return sorted(self.folder.glob(f"*/*{_SUFFIX}"))
+        return _files(self.folder.glob(f"*/*{_SUFFIX}"))
 
-    def stop(self, why: FairscreenError | None = None) -> None:
+    def whole(self) -> list[Path]:
+        """The segments that can be committed; those that are refused with an error are not."""
+        found = []
+        for segment in self.segments():
+            with contextlib.suppress(InputError):
+                if is_whole(segment):
+                    found.append(segment)
+        return found
+
+    def stop(self, why: FairscreenError | None = None) -> bool:
         """Ask the shards to write what is answered and return. The first `why` is kept.
 
-        Where the file cannot be written, `why` is raised.
+        False where the file cannot be written; without a `why`, InputError.
         """
-        self.create()
-        text = str(why.marked() if isinstance(why, InputError) else why) if why else ""
         file = self.folder / _STOP
         try:
+            self.create()
             with open(file, "x", encoding="utf-8") as out:
-                out.write(text)
+                out.write(as_text(why) if why else "")
         except FileExistsError:
             pass
-        except OSError as error:
-            file.unlink(missing_ok=True)  # an empty one would be the wish of the user
-            raise (why or _unwritable(self.folder, error)) from None
+        except (OSError, InputError) as error:
+            with contextlib.suppress(OSError):
+                file.unlink(missing_ok=True)  # an empty one would be the wish of the user
+            if why:
+                return False
+            if isinstance(error, InputError):
+                raise
+            raise unwritable(self.folder, error) from None
+        return True
 
     def let_end(self) -> None:
         """Stop what may still ask in this wave, of a run that is gone, and wait for it."""
@@ -167,7 +213,10 @@ class WaveJournal:
     def end(self) -> None:
         """Tell the shards that time is up: they finish what they began and leave the rest."""
         self.create()
-        (self.folder / _END).touch()
+        try:
+            (self.folder / _END).touch()
+        except OSError as error:
+            raise unwritable(self.folder, error) from None
 
     def state(self) -> State:
         """What the files `stop` and `end` tell the shards."""
@@ -177,22 +226,33 @@ class WaveJournal:
 
     def reason(self) -> FairscreenError | None:
         """Why the wave was stopped, where a shard stopped it; None for a wish of the user."""
+        file = self.folder / _STOP
         try:
-            text = (self.folder / _STOP).read_text(encoding="utf-8")
+            text = file.read_text(encoding="utf-8")
+            return from_text(text) if text else None
         except FileNotFoundError:
             return None
-        return (from_worker(RuntimeError(text)) or StoppedError(text)) if text else None
+        except (OSError, ValueError, TypeError):
+            return InputError(
+                f"journal {file}",
+                "stopped the wave, and says nothing that can be read",
+                "Remove it, and run the same command again.",
+            )
 
     def delete(self, committed: Iterable[Path] = ()) -> bool:
         """Remove these segments, torn ones and the folder; False where a whole one came meanwhile.
 
-        Whoever still asks in the wave finds its mark gone, and stops.
+        Whoever still asks in the wave finds its mark gone, and stops. InputError for a segment
+        that cannot be removed or read, or that holds no replies; the others are gone by then.
         """
-        for segment in committed:
-            segment.unlink(missing_ok=True)
-        for segment in self.segments():
-            if not is_whole(segment):
+        try:
+            for segment in committed:
                 segment.unlink(missing_ok=True)
+            for segment in self.segments():
+                if not is_whole(segment):
+                    segment.unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(self.folder, error) from None
         try:
             for folder in [f for f in self.folder.iterdir() if f.is_dir()]:
                 for file in folder.iterdir():
@@ -233,7 +293,7 @@ class ShardJournal:
             _sync_folder(self._wave.folder)
             self._attempt.begin()
         except OSError as error:
-            raise _unwritable(self.folder, error) from None
+            raise unwritable(self.folder, error) from None
 
     def end(self) -> None:
         self._attempt.end()
@@ -257,7 +317,9 @@ class ShardJournal:
             self._make_folder()
             write_segment(file, records)
         except OSError as error:
-            raise _unwritable(self.folder, error) from None
+            with contextlib.suppress(OSError):  # a torn one takes room
+                file.unlink(missing_ok=True)
+            raise unwritable(self.folder, error) from None
         self._seq += 1
 
     def tell(self, status: Status, *, last: bool = False) -> None:
@@ -269,13 +331,21 @@ class ShardJournal:
 
     def state(self) -> State:
         """What the wave's files say; stop where another attempt has taken over."""
-        return "stop" if self.superseded() else self._wave.state()
+        if self.superseded():
+            return "stop"
+        try:
+            return self._wave.state()
+        except OSError as error:
+            raise unreadable(self._wave.folder, error) from None
 
     def superseded(self) -> bool:
-        return self._attempt.superseded()
+        try:
+            return self._attempt.superseded()
+        except OSError as error:
+            raise unreadable(self.folder, error) from None
 
-    def stop(self, why: FairscreenError) -> None:
-        self._wave.stop(why)
+    def stop(self, why: FairscreenError) -> bool:
+        return self._wave.stop(why)
 
     def _make_folder(self) -> None:
         if not self.folder.is_dir():
@@ -283,24 +353,24 @@ class ShardJournal:
             _sync_folder(self._wave.folder)
 
     def _segments(self) -> list[Path]:
-        return sorted(self.folder.glob(f"*{_SUFFIX}")) if self.folder.is_dir() else []
+        return _files(self.folder.glob(f"*{_SUFFIX}"))
 
 
-def _unwritable(folder: Path, error: OSError) -> InputError:
-    return InputError(
-        f"journal {folder}",
-        f"cannot be written: {error.strerror or error}",
-        "Make room, or give the right to write there, and run the same command again: what was "
-        "written is kept.",
-    )
+def _files(found: Iterable[Path]) -> list[Path]:
+    """Of these, by name, what is no folder and no link in a circle."""
+    return sorted(file for file in found if file.is_file())
 
 
 def waves_left(root: str | Path, prefix: str) -> list[WaveJournal]:
     """Journals under `root` whose wave id starts with `prefix`, oldest first."""
     folder = Path(root)
-    if not folder.is_dir():
+    try:
+        found = [f for f in folder.iterdir() if f.name.startswith(prefix) and f.is_dir()]
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    names = (f.name for f in folder.iterdir() if f.is_dir() and f.name.startswith(prefix))
+    except OSError as error:
+        raise unreadable(folder, error) from None
+    names = (f.name for f in found)
     return [WaveJournal(root, name) for name in sorted(names)]
 
 

@@ -58,5 +58,5 @@ def read_status(file: Path) -> tuple[str, Status] | None:
         found = json.loads(file.read_text(encoding="utf-8"))
         status = Status(int(found["under_way"]), int(found["waiting"]), counts(found["errors"]))
         return str(found["attempt"]), status
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return None

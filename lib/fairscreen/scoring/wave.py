@@ -16,10 +16,10 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairscreen.errors import from_worker
+from fairscreen.errors import InputError, from_worker
 from fairscreen.progress import say
 from fairscreen.scoring.ask import Asking, Counters, ask_wave
 from fairscreen.scoring.journal import WaveJournal
@@ -58,7 +58,9 @@ def run_wave(
             if over == math.inf and progress.look_at_wave():
                 over = now + 60 * minutes
             if now >= over:
-                journal.end()
+                # What the journal does not take, shards find out when they write.
+                with suppress(InputError):
+                    journal.end()
         try:
             return future.result()
         except Exception as error:

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
-from fairscreen.errors import FairscreenError, StoppedError
+from fairscreen.errors import FairscreenError, StoppedError, from_text
 from fairscreen.progress import say
 from fairscreen.scoring import plan
 from fairscreen.scoring.ask import Asking, Counters
@@ -162,10 +162,11 @@ class Waves:
             minutes=cfg.scoring.wave_minutes,
         )
         why = journal.reason()  # the commit deletes the journal
+        why = why or next((from_text(c.untold) for c in counters if c.untold), None)
+        if self.cap:  # first: a commit may fail, and leaves a journal that says nothing of them
+            self.cap.keep_unclaimed(wave_id, model, counters)
         committed = commit(warehouse, journal)
         progress.committed(committed.calls, committed.cost_usd)
-        if self.cap:
-            self.cap.keep_unclaimed(wave_id, model, counters)
         size = sum(c.planned for c in counters)
         if size:
             self.ids.append(wave_id)
