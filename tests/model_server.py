@@ -21,7 +21,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import partial
@@ -51,6 +51,7 @@ class ModelServer:
     echo        the message of every error; {prompt} and {key} in it are what was sent
     tokens_out  as reported with every answer
     on_answer   told of every attempt: fault, tokens in and out that it would be billed
+    own         answers in place of the server: (request, its body) -> response; None: the server
     """
 
     faults: dict[str, float] = field(default_factory=dict)
@@ -67,6 +68,7 @@ class ModelServer:
     on_attempt: Callable[[str, int], None] | None = None
     tokens_out: int = 2
     on_answer: Callable[[str, int, int], None] | None = None
+    own: Callable[[web.Request, str], Awaitable[web.StreamResponse | None]] | None = None
     under_way: int = 0
     most: int = 0
     port: int = 0
@@ -221,6 +223,8 @@ def _app(server: ModelServer) -> web.Application:
                 await asyncio.sleep(server.latency)
             while server.hold is not None and not server.hold.is_set():
                 await asyncio.sleep(0.005)
+            if server.own and (response := await server.own(request, raw.decode())) is not None:
+                return response
             return await _play(server, request, kind, json.loads(raw), fault, key)
         finally:
             server.under_way -= 1

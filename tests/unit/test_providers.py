@@ -270,7 +270,7 @@ ERROR = {"error": {"code": "x", "message": "y"}}
     ("status", "kind", "denied", "overloaded"),
     [
         (400, "final", False, False), (401, "final", True, False), (402, "final", True, False),
-        (403, "final", True, False), (404, "final", True, False), (405, "final", False, False),
+        (403, "final", False, False), (404, "final", True, False), (405, "final", False, False),
         (413, "final", False, False), (415, "final", False, False), (422, "final", False, False),
         (301, "final", True, False), (307, "final", True, False), (501, "final", False, False),
         (408, "retry", False, False), (409, "retry", False, False), (424, "retry", False, False),

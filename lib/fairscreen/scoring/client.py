@@ -20,11 +20,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
+from fairscreen.errors import StoppedError
 from fairscreen.scoring import giving_up
 from fairscreen.scoring.attempts import POLL_SECONDS
 from fairscreen.scoring.calls import Call, Reply, Unwatched, Watch
 from fairscreen.scoring.limits import (
-    CANARIES,
     Breaker,
     Budget,
     Concurrency,
@@ -122,7 +122,7 @@ class _Run:
         self.last_failure: Answer | None = None
         self.errors: Counter[str] = Counter()  # kind -> attempts that ended so
         self.given_up = 0  # calls in a row after which the breaker tripped
-        self.expired: Answer | None = None  # the key has run out
+        self.halt: StoppedError | None = None  # one answer was enough to end it
         self.fault: BaseException | None = None
         self.rewriting = False  # a segment could not be written
 
@@ -190,8 +190,9 @@ class _Run:
         if self.fault:
             self.till.drop(self.held)
             raise self.fault
-        if self.expired:
-            raise giving_up.expired(self.setup, self.expired)
+        if self.halt:
+            self.till.drop(self.held)
+            raise self.halt
         ended = self.stopping or self.finishing or self.till.exhausted
         if self.breaker.tripped(exhausted=not ended):
             self.given_up = self.given_up or self.breaker.row
@@ -237,7 +238,7 @@ class _Run:
         while not self.fed:
             allowed = self.concurrency.allowed
             if not self.breaker.proven:
-                allowed = min(allowed, CANARIES - self.breaker.row)
+                allowed = min(allowed, self.breaker.canaries)
             if len(self.tasks) >= allowed or self._slots() >= self.room:
                 return
             try:
@@ -295,10 +296,10 @@ class _Run:
                 self.turns.leave()
             if answer.kind not in {"answered", "refused"}:
                 self.errors[answer.error_kind or OTHER] += 1
-            if answer.expired:
-                self.expired = answer
+            if halt := giving_up.at_once(self.setup, answer, datetime.now(UTC)):
+                self.halt = self.halt or halt
                 self._feed_no_more(self.tasks - self.sending)
-                return  # no last word: with a fresh key it is asked again
+                return  # no last word: the next run asks it
             now = self.clock()
             counted += answer.kind != "rate_limited"
             if answer.kind not in {"answered", "refused"}:
@@ -314,7 +315,7 @@ class _Run:
                 self._settle(call, answer, attempt, 1000 * (now - sent), retried)
                 return
             retried.append(answer.error_kind or OTHER)
-            if self.stopping or self.given_up or self.fault or self.expired:
+            if self.stopping or self.given_up or self.fault or self.halt:
                 return  # no last word: the next run asks it
             await self.sleep(pause)
             if not await self.till.again(call):
@@ -347,7 +348,7 @@ class _Run:
         if not known:
             self.last_failure = answer
             self.held.append((call.call_key, reply))
-            self.breaker.failed(answer.denied)
+            self.breaker.failed(answer.denied, answer.doubtful)
             if self.breaker.tripped() and not self.given_up:
                 self.given_up = self.breaker.row
                 self._feed_no_more(self.tasks - self.sending)

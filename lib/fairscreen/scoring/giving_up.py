@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from fairscreen.errors import FairscreenError, InputError, StoppedError
@@ -27,7 +28,26 @@ def refused(setup: Setup, failure: Answer | None, row: int) -> FairscreenError:
     )
 
 
-def expired(setup: Setup, answer: Answer) -> StoppedError:
+def at_once(setup: Setup, answer: Answer, now: datetime) -> StoppedError | None:
+    """Why this one answer ends the wave, and its call has no last word; None where it does not."""
+    if answer.expired:
+        return _expired(setup, answer)
+    longest, wait = setup.transport.max_seconds, answer.retry_after or 0.0
+    if answer.kind != "rate_limited" or wait <= longest:
+        return None
+    try:
+        # Rounded up to the minute, so that who comes then does not come too early.
+        when = f"{now + timedelta(seconds=wait + 59):after %Y-%m-%d %H:%M UTC}"
+    except OverflowError:
+        when = "after that"
+    return StoppedError(
+        f"{setup.name}: the server asks to wait {wait:,.0f} s ({answer.error}), more than the "
+        f"max_seconds of a call, {longest:,.0f} s. What was answered is kept. Run the same command "
+        f"{when} to go on, or raise max_seconds to wait in the job."
+    )
+
+
+def _expired(setup: Setup, answer: Answer) -> StoppedError:
     return StoppedError(
         f"{setup.name}: the key in {setup.key_source} has expired ({answer.error}). "
         "What was answered is kept. Renew it and run the same command again to go on."

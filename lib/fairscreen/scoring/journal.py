@@ -24,6 +24,7 @@ from fairscreen.scoring import attempts
 from fairscreen.scoring.calls import State
 from fairscreen.scoring.journal_errors import foreign, unreadable, unwritable
 from fairscreen.scoring.money import pico
+from fairscreen.scoring.plain import whole
 from fairscreen.scoring.status import Status, StatusFile
 from fairscreen.scoring.tally import Tally, from_footer, tally, to_footer
 
@@ -40,7 +41,8 @@ Record = dict[str, Any]
 
 def write_segment(file: Path, records: Sequence[Record]) -> None:
     """Write and fsync one segment. Raises FileExistsError where the name is taken."""
-    body = b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in records)
+    # `whole`: one lone surrogate in one record must not cost all the others.
+    body = b"".join(whole(json.dumps(r, ensure_ascii=False)).encode() + b"\n" for r in records)
     footer = {**to_footer(tally(records)), "sha256": hashlib.sha256(body).hexdigest()}
     with open(file, "xb") as out:
         out.write(body + json.dumps(footer).encode() + b"\n")

@@ -25,7 +25,8 @@ under way when it was halved report the same overload, so only those sent later 
 **Waiting.** Attempt n is followed by 0.5 to 1 times min(60, 2^(n-1)) seconds; the factor is a hash
 of call and attempt, so that calls that failed together do not come back together. What the
 provider asks for (Retry-After, its own resets) is a minimum, and when it says 429 the whole shard
-waits, since the limit is the account's and not the call's.
+waits, since the limit is the account's and not the call's. A 429 that asks for more than
+`max_seconds` ends the wave: nobody wants a job that sleeps for a day, and the call is not to blame.
 
 **Budget.** A call is given up after `max_attempts` attempts or when its next attempt would start
 more than `max_seconds` after its first. An attempt that a 429 turned away counts towards time
@@ -36,7 +37,8 @@ else is asked: a wrong key stops after three calls, not after a million. Later o
 three calls in a row that were denied (key, credit, permission, address: every call would be) or
 after `breaker` calls in a row that failed for any reason. Calls of such a row are not kept as
 failed: they say something about the service and nothing about themselves, so the next run asks
-them.
+them. A 403 without a word about access may be a filter's, about one text: it is no canary's death,
+counts in the row of `breaker` only, and is that call's own failure once the model answers others.
 """
 
 from __future__ import annotations
@@ -150,7 +152,8 @@ class Breaker:
     def __init__(self, limit: int) -> None:
         self._limit = max(limit, CANARIES)
         self._proven = False
-        self._row: list[bool] = []
+        self._row: list[bool] = []  # denied or not
+        self._doubtful = 0  # of them
 
     @property
     def proven(self) -> bool:
@@ -161,17 +164,26 @@ class Breaker:
     def row(self) -> int:
         return len(self._row)
 
+    @property
+    def canaries(self) -> int:
+        """How many calls may be out before the model has answered one."""
+        return max(1, CANARIES - (len(self._row) - self._doubtful))
+
     def answered(self) -> None:
         self._proven = True
-        self._row = []
+        self._row, self._doubtful = [], 0
 
-    def failed(self, denied: bool) -> None:
+    def failed(self, denied: bool, doubtful: bool = False) -> None:
         self._row = [*self._row[-self._limit :], denied]
+        self._doubtful += doubtful
 
     def tripped(self, exhausted: bool = False) -> bool:
         """`exhausted`: there are no further calls, so fewer than three canaries will do."""
         if not self._proven and self._row:
-            return len(self._row) >= CANARIES or (exhausted and all(self._row))
+            dead = len(self._row) - self._doubtful
+            return (
+                dead >= CANARIES or len(self._row) >= self._limit or (exhausted and all(self._row))
+            )
         return len(self._row) >= self._limit or (
             len(self._row) >= CANARIES and all(self._row[-CANARIES:])
         )

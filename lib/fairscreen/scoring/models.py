@@ -7,24 +7,32 @@ limits are transport: another of them asks nothing again.
 from __future__ import annotations
 
 import difflib
+import ipaddress
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import yaml
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, field_validator, model_validator
 
 from fairscreen import resources
 from fairscreen.errors import ConfigError
-from fairscreen.scoring.secrets import masked
+from fairscreen.scoring.secrets import in_path, masked
 from fairscreen.settings.base import Positive, Settings
 
 ProviderName = Literal[
     "openai", "azure_openai", "anthropic", "gemini", "bedrock", "openai_embeddings"
 ]
 Price = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
+# Of every dialect: what is asked, of whom, in how many answers, and how they arrive.
+_RESERVED = {
+    "model", "models", "modelId", "messages", "contents", "input", "prompt", "system",
+    "systemInstruction", "system_instruction", "stream", "n",
+}  # fmt: skip
+_PASSED_ON = {"additionalModelRequestFields", "inferenceConfig", "generationConfig", "extra_body"}
 _LONG = 20  # characters of what may be a key in a place for names
 _ID = r"^[A-Za-z0-9][\w.-]{0,62}$"
 
@@ -39,7 +47,8 @@ class Decoding(Settings):
     reasoning         off or minimal: as little hidden reasoning as the provider allows;
                       null: nothing is said
     logprobs          alternatives per token to ask for, 0 = none
-    extra             laid over the request's body as it is; null takes a field away
+    extra             laid over the request's body as it is; null takes a field away. Not what is
+                      asked of whom: see `_RESERVED`
     """
 
     temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = 0.0
@@ -57,6 +66,40 @@ class Decoding(Settings):
         if isinstance(data, Mapping) and data.get("reasoning") is False:
             return {**data, "reasoning": "off"}
         return data
+
+    @field_validator("extra")
+    @classmethod
+    def _asks_nothing_else(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        if name := _reserved(extra):
+            raise ValueError(
+                f"sets {name}, which is the prompt's, the model's or the client's to say: what is "
+                "asked would not be what the audit says"
+            )
+        return extra
+
+
+def _reserved(extra: Mapping[str, Any]) -> str | None:
+    """The first field that no `extra` may set, also inside what goes to the model as it is."""
+    for name, value in extra.items():
+        if name in _RESERVED:
+            return name
+        if name in _PASSED_ON and isinstance(value, Mapping) and (found := _reserved(value)):
+            return f"{name}.{found}"
+    return None
+
+
+def _is_address(url: str) -> bool:
+    """Whether a host can be looked up under it and a port connected to."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        if ":" in host:
+            ipaddress.IPv6Address(host.split("%")[0])
+        else:
+            host.encode("idna")
+    except ValueError:  # UnicodeError is one
+        return False
+    return bool(host) and host.isprintable() and port != 0
 
 
 class Prices(Settings):
@@ -88,6 +131,13 @@ class ModelSpec(Settings):
     rpm: Positive | None = None  # requests per minute, null = no limit kept
     tpm: Positive | None = None  # tokens per minute
 
+    @field_validator("base_url")
+    @classmethod
+    def _reachable(cls, url: str | None) -> str | None:
+        if url is not None and not _is_address(url):
+            raise ValueError(f"{url} is no address; it is written like http://127.0.0.1:8080/v1")
+        return url
+
     @model_validator(mode="after")
     def _complete(self) -> ModelSpec:
         if self.key_env and len(self.key_env) >= _LONG and masked(self.key_env) != self.key_env:
@@ -96,6 +146,8 @@ class ModelSpec(Settings):
             raise ValueError(
                 "base_url holds a user or password; keys belong in key_env or key_file"
             )
+        if self.base_url and in_path(self.base_url):
+            raise ValueError("base_url holds what looks like a key; it belongs in key_env")
         if self.provider == "azure_openai" and not self.base_url:
             raise ValueError("azure_openai needs base_url, the address of the resource")
         if self.provider == "bedrock" and not (self.base_url or self.region):

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from fairscreen.scoring.wire import Template
 
 _PICO = Decimal(10) ** 12
+_MOST = 2**63 - 1  # what a table holds: a server may report any number of tokens
 _WRAPPING_TOKENS = 256
 IMAGE_TOKENS = 50_000
 _CALLS_PER_SHARE = 8  # a share that holds fewer calls strands too much of itself
@@ -153,7 +154,7 @@ class Purse:
     def settle(self, reserved: int, spent: int) -> None:
         """A reservation is over; `spent` of it is, or may be, gone."""
         self.reserved -= reserved
-        self.spent += spent
+        self.spent = min(self.spent + spent, _MOST)
 
 
 def shards_for(left: int, worst: int, *, slots: int, shards: int) -> int:

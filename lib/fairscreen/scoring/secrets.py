@@ -25,6 +25,10 @@ _LONG = 12
 _LIKE_A_KEY = re.compile(
     r"\b(?:sk|gsk|pk|key|AIza|AKIA|ASIA|dapi|tgp|xai)[-_]?[A-Za-z0-9_*.-]{8,}|Bearer\s+\S+"
 )
+# Stricter: names of gateways and deployments stand there too.
+_KEY_IN_PATH = re.compile(
+    r"(?=.*\d)(?:(?:sk|gsk|pk|key|tgp|xai)[-_]|AIza|AKIA|ASIA|dapi)[\w-]*?[A-Za-z0-9]{16}[\w-]*"
+)
 
 
 class Secret:
@@ -45,13 +49,13 @@ class Secret:
                 text = text.replace(value, _MASK)
         return masked(text)
 
-    def mask_body(self, body: bytes) -> bytes:
-        """A response without this secret, before anything of it is read. Of a long one only: a
-        server of one's own may take the key "none", and its replies may hold that word."""
+    def out_of(self, text: str) -> str:
+        """What a server said, without this secret. Of a long one only: a server of one's own may
+        take the key "none", and its replies may hold that word."""
         for value in self._parts.values():
-            if len(value) >= _LONG and value.encode() in body:
-                body = body.replace(value.encode(), _MASK.encode())
-        return body
+            if len(value) >= _LONG and value in text:
+                text = text.replace(value, _MASK)
+        return text
 
     def __repr__(self) -> str:
         return f"Secret({_MASK})"
@@ -78,6 +82,11 @@ def _restore(pad: bytes, parts: Mapping[str, bytes]) -> Secret:
 
 def _xor(data: bytes, pad: bytes) -> bytes:
     return bytes(b ^ pad[i % len(pad)] for i, b in enumerate(data))
+
+
+def in_path(url: str) -> bool:
+    """Whether a part of an address's path looks like a key: it would stand in every message."""
+    return any(_KEY_IN_PATH.fullmatch(part) for part in url.split("/")[3:])
 
 
 def masked(text: str) -> str:

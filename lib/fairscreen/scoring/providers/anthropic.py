@@ -18,15 +18,16 @@ from fairscreen.scoring.providers.base import (
     HttpRequest,
     Image,
     Prompt,
+    content_text,
     count,
     decoded,
-    joined,
     key,
     malformed,
     merged,
     obj,
     post,
     text_or_none,
+    total,
     url,
 )
 from fairscreen.scoring.secrets import Secret
@@ -70,15 +71,14 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     blocks = data.get("content")
     reason = text_or_none(data.get("stop_reason"))
     if not isinstance(blocks, list) or (not blocks and reason is None):
-        return malformed("no content")
+        return malformed("no content", status)
     # Cached tokens are counted beside input_tokens.
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    tokens = [n for p in parts if (n := count(obj(data, "usage", p))) is not None]
     return Answer(
         "refused" if reason == "refusal" else "answered",
-        text=joined(blocks),
+        text=content_text(blocks),
         finish_reason=reason,
-        tokens_in=sum(tokens) if tokens else None,
+        tokens_in=total(*(obj(data, "usage", p) for p in parts)),
         tokens_out=count(obj(data, "usage", "output_tokens")),
         model_version=text_or_none(data.get("model")),
         provider_id=text_or_none(data.get("id")),

@@ -4,13 +4,15 @@ An adapter is two pure functions: `request` builds the HTTP request of one call,
 came back. Neither sends anything; the client does. Errors fall into three classes: `retry` (it may
 heal), `rate_limited` (it heals by waiting) and `final` (asking again brings the same). `denied`
 marks the final ones that every further call would meet too: key, permission, credit, address.
+A 403 is `doubtful` where nothing in it is about access: a filter in front of the model may have
+disliked this call's text, and the next call's not.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
@@ -21,9 +23,16 @@ from fairscreen.scoring.secrets import Secret
 # 408, 409, 425: the server asks for another try. 424: Bedrock, the model failed. 52x: Cloudflare.
 RETRYABLE = {408, 409, 424, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
 OVERLOADED = {429, 503, 529}
-DENIED = {401, 402, 403, 404}
-# With these the model may have worked: Azure bills 400 (its filter) and 408.
-MAYBE_BILLED = {200, 400, 408, 424, 499, 504, 524}
+DENIED = {401, 402, 404}
+# With these, and with any 2xx, the model may have worked: Azure bills 400 (its filter) and 408.
+MAYBE_BILLED = {400, 408, 424, 499, 504, 524}
+_MOST_TOKENS = 10**9  # no call has more; what is above is no count, and would not fit into a column
+_MESSAGE_CHARS = 4000
+_CODE_CHARS = 500
+_ACCESS = re.compile(
+    r"api.?key|(?:access|security|invalid) token|credential|permission|unauthori[sz]ed"
+    r"|not authori[sz]ed|authenticat|access.?denied|unrecognizedclient|signature"
+)
 # What every provider takes.
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -68,6 +77,7 @@ class Answer:
                  malformed_200, timeout, reset, connection, address
     retry_after  seconds that the provider asks to wait, None = it does not say
     denied       every further call would fail alike
+    doubtful     so it would, or this call's text is to blame: others will tell
     expired      so it would, and the key was good until now: this call is not to blame
     overloaded   the server says it is too much: fewer at a time
     unbilled     the provider did no work that it could bill: see `scoring.money`
@@ -86,6 +96,7 @@ class Answer:
     error_kind: str | None = None
     retry_after: float | None = None
     denied: bool = False
+    doubtful: bool = False
     expired: bool = False
     overloaded: bool = False
     unbilled: bool = False
@@ -128,21 +139,22 @@ def merged(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decoded(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any] | Answer:
-    """The body of a 200 as a JSON object, or the Answer that the response is instead.
+    """The body of a 200 as a JSON object, or the Answer that the response is instead. Gateways
+    have been seen to answer with other numbers of the 2xx: the body decides.
 
     A 200 that is no JSON (a proxy's page, a body cut short) is tried again; so is one that holds
     an error, unless its code says that it cannot heal (OpenRouter answers so).
     """
-    if status != 200:
+    if not 200 <= status < 300:
         return failure(status, headers, body)
     data = _json(body)
     if not isinstance(data, dict):
-        return malformed("the body is no JSON object")
+        return malformed("the body is no JSON object", status)
     error = data.get("error")
     if error:
         code = error.get("code") if isinstance(error, dict) else None
-        status = code if isinstance(code, int) and 400 <= code < 600 else 500
-        return failure(status, headers, body, shown=200)
+        code = code if isinstance(code, int) and 400 <= code < 600 else 500
+        return failure(code, headers, body, shown=status)
     return data
 
 
@@ -152,15 +164,20 @@ def failure(
     """A response that is no answer, classified. `shown`: the status on the wire, where it is
     another one (an error inside a 200)."""
     found = _classified(status, headers, body, shown or status)
-    return replace(found, unbilled=(shown or status) not in MAYBE_BILLED)
+    return replace(found, unbilled=not maybe_billed(shown or status))
+
+
+def maybe_billed(status: int) -> bool:
+    return 200 <= status < 300 or status in MAYBE_BILLED
 
 
 def _classified(status: int, headers: Mapping[str, str], body: bytes, shown: int) -> Answer:
     data = _json(body)
     error = _named(_error_object(data), headers)
-    words = " ".join(str(error.get(name, "")) for name in ("code", "type", "status")).lower()
+    words = " ".join(str(error.get(n, ""))[:_CODE_CHARS] for n in ("code", "type", "status"))
+    words = words.lower()
     shown_text = _describe(shown, error, status)
-    kind = "error_200" if shown == 200 else str(status)
+    kind = f"error_{shown}" if 200 <= shown < 300 else str(status)
     refusal = _refusal(status, error, words)
     if refusal:
         return Answer("refused", finish_reason=refusal, error=shown_text)
@@ -178,24 +195,33 @@ def _classified(status: int, headers: Mapping[str, str], body: bytes, shown: int
         )
     expired, wrong_key = _expired(status, error, words), _key_invalid(error)
     denied = status in DENIED or 300 <= status < 400 or broke or expired or wrong_key
+    denied = denied or (status == 403 and _about_access(error, words))
     return Answer(
         "final",
         error=shown_text,
         error_kind="quota" if broke else kind,
         denied=denied,
+        doubtful=status == 403 and not denied,
         expired=expired,
     )
 
 
-def malformed(what: str) -> Answer:
-    """A 200 that holds no answer: it is tried again."""
-    return Answer("retry", error=f"200: {what}", error_kind="malformed_200")
+def malformed(what: str, status: int = 200) -> Answer:
+    """A 2xx that holds no answer: it is tried again."""
+    return Answer("retry", error=f"{status}: {what}", error_kind=f"malformed_{status}")
 
 
 def count(value: Any) -> int | None:
     """A number of tokens, or None for anything that is none."""
-    ok = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return int(value) if ok else None
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
+
+
+def total(main: Any, *others: Any) -> int | None:
+    """A number of tokens that is told in parts; None unless the main one and all others that are
+    there can be read: a part alone would be less than what is billed."""
+    counts = [count(main), *(count(n) for n in others if n is not None)]
+    known = [n for n in counts if n is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def obj(value: Any, *path: str | int) -> Any:
@@ -216,10 +242,18 @@ def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def joined(blocks: Any, field_name: str = "text") -> str:
-    """The texts of a list of content blocks, one after the other."""
-    items: Sequence[Any] = blocks if isinstance(blocks, list) else []
-    return "".join(t for b in items if isinstance(t := obj(b, field_name), str))
+def content_text(content: Any) -> str | None:
+    """The text of a message's content: a text, a number, or a list of blocks, each on a line of its
+    own, for two numbers must not become one. "" for null; None for anything else."""
+    if isinstance(content, list):
+        texts = (content_text(obj(b, "text") if isinstance(b, dict) else b) for b in content)
+        return "\n".join(t for t in texts if t)
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    is_number = isinstance(content, (int, float)) and not isinstance(content, bool)
+    return json.dumps(content) if is_number else None
 
 
 def _json(body: bytes) -> Any:
@@ -241,7 +275,8 @@ def _error_object(data: Any) -> dict[str, Any]:
         return error
     if isinstance(error, str):
         return {"message": error}
-    return {k: data[k] for k in ("message", "code", "type", "__type", "object") if k in data}
+    names = ("message", "code", "type", "__type", "object", "error_code")
+    return {k: data[k] for k in names if k in data}
 
 
 def _named(error: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
@@ -253,10 +288,21 @@ def _named(error: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
 def _expired(status: int, error: Mapping[str, Any], words: str) -> bool:
     """A token or key that was good and has run out. A signature that is too old is a wrong clock,
     which another token does not set."""
-    said = f"{words} {error.get('__type', '')} {error.get('message', '')}".lower()
-    if "expired" not in said or "signature" in said:
+    codes = f"{words} {str(error.get('__type', ''))[:_CODE_CHARS]}".lower()
+    message = str(error.get("message", ""))[:_MESSAGE_CHARS].lower()
+    if "signature" in codes or "signature" in message:
         return False
-    return status in {401, 403} or "expiredtoken" in said or _key_invalid(error)
+    if "expired" in codes:
+        return status in {401, 403} or "expiredtoken" in codes
+    # Of a 403 the words alone do not count: a filter may quote a resume in which a licence expired.
+    return "expired" in message and (status == 401 or _key_invalid(error))
+
+
+def _about_access(error: Mapping[str, Any], words: str) -> bool:
+    """Whether a 403 says that the key may not do this, and not that a text was disliked."""
+    names = (error.get("__type", ""), error.get("error_code", ""), error.get("message", ""))
+    said = " ".join([words, *(str(n)[:_CODE_CHARS] for n in names)]).lower()
+    return bool(_ACCESS.search(said))
 
 
 def _key_invalid(error: Mapping[str, Any]) -> bool:
@@ -267,17 +313,17 @@ def _key_invalid(error: Mapping[str, Any]) -> bool:
 
 
 def _describe(shown: int, error: Mapping[str, Any], status: int) -> str:
-    """`429 rate_limit_exceeded: message`, uncut: the client masks keys in it before it cuts it
+    """`429 rate_limit_exceeded: message`, long: the client masks keys in it before it cuts it
     short. The message is left out where it is about the key."""
     codes = []
     for name in ("code", "type", "status", "__type"):
         value = error.get(name)
         if isinstance(value, (str, int)) and value not in codes and value != shown:
-            codes.append(value)
+            codes.append(value if isinstance(value, int) else value[:_CODE_CHARS])
     text = " ".join([str(shown), *(str(c) for c in codes)])
     message = error.get("message")
     if isinstance(message, str) and message and status not in {401, 403}:
-        text += ": " + re.sub(r"\s+", " ", message)
+        text += ": " + re.sub(r"\s+", " ", message[:_MESSAGE_CHARS])
     return text
 
 

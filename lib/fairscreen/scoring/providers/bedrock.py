@@ -21,9 +21,9 @@ from fairscreen.scoring.providers.base import (
     HttpRequest,
     Image,
     Prompt,
+    content_text,
     count,
     decoded,
-    joined,
     malformed,
     merged,
     obj,
@@ -69,12 +69,12 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
         return data
     blocks, reason = obj(data, "output", "message", "content"), text_or_none(data.get("stopReason"))
     if not isinstance(blocks, list) or reason is None:
-        return malformed("no message")
+        return malformed("no message", status)
     if reason == "malformed_model_output":
-        return malformed("malformed_model_output")
+        return malformed("malformed_model_output", status)
     return Answer(
         "refused" if reason in _REFUSED else "answered",
-        text=joined(blocks),
+        text=content_text(blocks),
         finish_reason=reason,
         tokens_in=count(obj(data, "usage", "inputTokens")),
         tokens_out=count(obj(data, "usage", "outputTokens")),

@@ -29,6 +29,7 @@ from fairscreen.scoring.providers.base import (
     obj,
     post,
     text_or_none,
+    total,
     url,
 )
 from fairscreen.scoring.secrets import Secret
@@ -78,10 +79,10 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
         return data
     usage = data.get("usageMetadata")
     # Thoughts are billed as output and counted apart from the candidates.
-    out = [count(obj(usage, n)) for n in ("candidatesTokenCount", "thoughtsTokenCount")]
+    out = total(obj(usage, "candidatesTokenCount"), obj(usage, "thoughtsTokenCount"))
     shared: dict[str, Any] = {
         "tokens_in": count(obj(usage, "promptTokenCount")),
-        "tokens_out": sum(n for n in out if n) if any(n is not None for n in out) else None,
+        "tokens_out": out,
         "model_version": text_or_none(data.get("modelVersion")),
         "provider_id": text_or_none(data.get("responseId")),
     }
@@ -91,8 +92,9 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     candidate = obj(data, "candidates", 0)
     reason = text_or_none(obj(candidate, "finishReason"))
     if candidate is None or (reason is None and obj(candidate, "content") is None):
-        return malformed("no candidates")
+        return malformed("no candidates", status)
     parts = obj(candidate, "content", "parts")
+    # One text in pieces: Google's own client puts them together without a space.
     texts = [
         t
         for p in (parts if isinstance(parts, list) else [])

@@ -22,9 +22,9 @@ from fairscreen.scoring.providers.base import (
     Image,
     Prompt,
     Text,
+    content_text,
     count,
     decoded,
-    joined,
     key,
     malformed,
     merged,
@@ -76,16 +76,18 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     message = obj(choice, "message")
     if not isinstance(message, dict):
         error = obj(choice, "error", "code")
-        return malformed(f"no choices{f' ({error})' if error else ''}")
+        code = f" ({error})" if isinstance(error, (str, int)) else ""
+        return malformed(f"no choices{code}", status)
     reason = text_or_none(obj(choice, "finish_reason"))
     refusal = text_or_none(message.get("refusal"))
-    content = message.get("content")
-    text = content if isinstance(content, str) else joined(content)
+    text = content_text(message.get("content"))
     found = probabilities.positions(
         obj(choice, "logprobs", "content"), "token", "top_logprobs", "logprob"
     )
     if reason == "error":
-        return malformed("the model stopped with an error")
+        return malformed("the model stopped with an error", status)
+    if text is None and not refusal:
+        return malformed("the content is no text", status)
     return Answer(
         "refused" if refusal or reason in _FILTERED else "answered",
         text=refusal or text,

@@ -48,11 +48,12 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     # The order of the list is not promised; each item names its input.
     vectors: list[Any] = [None, None]
     for item in items if isinstance(items, list) else []:
-        if obj(item, "index") in (0, 1):
-            vectors[obj(item, "index")] = obj(item, "embedding")
+        index = obj(item, "index")
+        if type(index) is int and index in (0, 1):
+            vectors[index] = obj(item, "embedding")
     cosine = _cosine(*vectors)
     if cosine is None:
-        return malformed("no two vectors of one length")
+        return malformed("no two vectors of one length", status)
     tokens = count(obj(data, "usage", "prompt_tokens"))
     return Answer(
         "answered",

@@ -17,6 +17,7 @@ from typing import Any
 Position = tuple[str, Sequence[tuple[str, float]]]
 # A split number would be read by its first digits; at most three digits are one token.
 _HIGHEST = 100
+_LEAST = -1e6  # servers write -9999 for "never"
 
 
 def p_yes(positions: Sequence[Position]) -> float | None:
@@ -60,10 +61,13 @@ def positions(items: Any, token: str, alternatives: str, logprob: str) -> list[P
         if not isinstance(item, dict) or not isinstance(item.get(token), str):
             continue
         options: dict[str, float] = {}
-        for other in [*(item.get(alternatives) or []), item]:
+        others = item.get(alternatives)
+        for other in [*(others if isinstance(others, list) else []), item]:
             value = other.get(logprob) if isinstance(other, dict) else None
             name = other.get(token) if isinstance(other, dict) else None
-            if isinstance(name, str) and isinstance(value, (int, float)) and value <= 1e-6:
+            if not isinstance(value, (int, float)) or isinstance(value, bool):
+                continue
+            if isinstance(name, str) and _LEAST <= value <= 1e-6:
                 options.setdefault(name, min(0.0, float(value)))
         found.append((item[token], sorted(options.items())))
     return found
