@@ -41,6 +41,7 @@ class Reply:
     """What a call brought: the columns of `replies` that the screener knows, and, for tallies
     alone, `error_kind` and `retried`.
 
+    reply           as it came, but U+FFFD for each half of a character and *** for the key
     finish_reason   as the provider says it; `scoring.parse` knows which mean cut off or filtered
     p_yes           P(yes) / (P(yes) + P(no)) of the answer's first token, 0 to 1
     expected_score  mean score under the probabilities of the answer's tokens, in the prompt's units

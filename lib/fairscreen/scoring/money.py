@@ -20,7 +20,7 @@ each of at most eight tiles.
 **What is billed.** An attempt without an answer costs nothing where the provider did no work: a
 connection that was refused, a redirect, 401 to 404, 405, 413, 422, 429 and most 5xx. It counts as
 spent, at its worst, where work may have been done and only the answer is missing: a timeout, a
-connection cut, a 200 that cannot be read, 408, 499, 504 and 524, and 400 (Azure bills prompts that
+connection cut, a 2xx that cannot be read, 408, 499, 504 and 524, and 400 (Azure bills prompts that
 its filter turned away).
 
 **What counts.** Every reply of the audit's own waves (`replies.cost_max_usd`), and the table

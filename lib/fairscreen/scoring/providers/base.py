@@ -74,7 +74,7 @@ class Answer:
     kind         answered, refused, retry, rate_limited, final
     error        what went wrong: status and the provider's own code, without key or resume
     error_kind   the same in a word, to be counted: the status, or quota, error_200,
-                 malformed_200, timeout, reset, connection, address
+                 malformed_200, too_large, timeout, reset, connection, address
     retry_after  seconds that the provider asks to wait, None = it does not say
     denied       every further call would fail alike
     doubtful     so it would, or this call's text is to blame: others will tell
