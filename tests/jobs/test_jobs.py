@@ -68,7 +68,7 @@ def test_again_asks_nothing_and_keeps_every_station(place, arguments, first) -> 
 
 
 def test_another_estimator_option_asks_nothing(place, arguments, first, capsys) -> None:
-    argv = [*arguments, "--set", "estimation.bootstrap_draws=100", "--json", "-"]
+    argv = [*arguments, "--set", "estimation.learner=stack", "--json", "-"]
     assert main("estimate")(argv) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["asked"] == 0
