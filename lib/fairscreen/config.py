@@ -186,7 +186,7 @@ def _read(file: Path) -> dict[str, Any]:
 _WHOLE = {
     "population.jobs", "population.races", "population.education", "population.education_groups",
     "population.first_names.cohorts", "scoring.models", "estimation.contrasts",
-    "estimation.roles.bins",
+    "estimation.roles.bins", "estimation.roles.ungrouped.numbers",
 }  # fmt: skip
 
 

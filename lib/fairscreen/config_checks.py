@@ -134,21 +134,40 @@ def roles(
     """Mediators that exist, each in one role, and cut points that increase."""
     used = [*redlining, *business]
     not_empty("redlining and business together", used)
+    _mediators(used)
+    for column, cuts in bins.items():
+        _cut_points(f"bins.{column}", column, cuts)
+    for column in used:
+        if column in NUMBER_MEDIATORS and not bins.get(column):
+            raise ValueError(f"bins lacks {column}, a number; give its cut points")
+
+
+def ungrouped(
+    redlining: Sequence[str], business: Sequence[str], bins: Mapping[str, Sequence[float]]
+) -> None:
+    """The same of the ungrouped roles, which may be empty; bins: of the numbers kept as such."""
+    used = [*redlining, *business]
+    _mediators(used)
+    for column, cuts in bins.items():
+        _cut_points(f"numbers.{column}.bins", column, cuts)
+    for column in used:
+        if column in NUMBER_MEDIATORS and column not in bins:
+            raise ValueError(f"numbers lacks {column}; give its step and its bins")
+
+
+def _mediators(used: Sequence[str]) -> None:
     known = (*TEXT_MEDIATORS, *NUMBER_MEDIATORS)
     for column in used:
         if column not in known:
             raise ValueError(f"{column} is no mediator; mediators are {', '.join(known)}")
     once("redlining and business together", used)
-    for column, cuts in bins.items():
-        if column not in (*NUMBER_MEDIATORS, "age"):
-            raise ValueError(
-                f"bins.{column} is no number; numbers are age, {', '.join(NUMBER_MEDIATORS)}"
-            )
-        if list(cuts) != sorted(set(cuts)):
-            raise ValueError(f"bins.{column} does not increase; sort its cut points")
-    for column in used:
-        if column in NUMBER_MEDIATORS and not bins.get(column):
-            raise ValueError(f"bins lacks {column}, a number; give its cut points")
+
+
+def _cut_points(name: str, column: str, cuts: Sequence[float]) -> None:
+    if column not in (*NUMBER_MEDIATORS, "age"):
+        raise ValueError(f"{name} is no number; numbers are age, {', '.join(NUMBER_MEDIATORS)}")
+    if list(cuts) != sorted(set(cuts)):
+        raise ValueError(f"{name} does not increase; sort its cut points")
 
 
 def contrast_values(

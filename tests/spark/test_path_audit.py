@@ -13,7 +13,8 @@ from pyspark.sql import functions as sf
 
 from fairscreen import resources
 from fairscreen.audits import path_specific as audit
-from fairscreen.audits.cells import cases, cells, code_lists, coded
+from fairscreen.audits.cells import cases, cells, coded
+from fairscreen.audits.coding import code_lists
 from fairscreen.config import load
 from fairscreen.errors import ConfigError
 from fairscreen.estimators.data import PathData, assign_folds

@@ -51,6 +51,19 @@ BAD = [
      "together names region twice; keep it once. Correct this field."),
     ("estimation.roles.bins={age: [30, 25], exp_year: [5]}", "estimation.roles: bins.age does not "
      "increase; sort its cut points. Correct this field."),
+    ("estimation.roles.ungrouped.redlining=[surname, nope]", "estimation.roles.ungrouped: nope is "
+     "no mediator; mediators are first_name, surname, first_name_gender, first_name_cohort, "
+     "surname_race, state, region, edu_level, edu_group, exp_year, first_name_p_female, "
+     "first_name_mean_year, surname_p_white, surname_p_black, surname_p_asian_pacific, "
+     "surname_p_hispanic. Correct this field."),
+    ("estimation.roles.ungrouped.redlining=[surname_p_hispanic]", "estimation.roles.ungrouped: "
+     "numbers lacks surname_p_hispanic; give its step and its bins. Correct this field."),
+    ("estimation.roles.ungrouped.numbers.exp_year.step=0", "estimation.roles.ungrouped.numbers."
+     "exp_year.step: 0: Input should be greater than 0. Correct this field."),
+    ("estimation.roles.ungrouped.numbers.region={step: 1, bins: []}", "estimation.roles.ungrouped: "
+     "numbers.region.bins is no number; numbers are age, exp_year, first_name_p_female, "
+     "first_name_mean_year, surname_p_white, surname_p_black, surname_p_asian_pacific, "
+     "surname_p_hispanic. Correct this field."),
     ("population.balance=[gender, gender]", "population: balance names gender twice; keep it "
      "once. Correct this field."),
     ("population.jobs={}", "population: jobs is empty; give at least one. Correct this field."),

@@ -10,20 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen import random
+from fairscreen.audits.coding import (
+    CONFOUNDERS,
+    Resolution,
+    codes_of,
+    grouped,
+    units_of,
+)
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError
 
 POOLED = "all"
-_CONFOUNDERS = ("gender", "race", "age")
-_MAX_CODES = 1_000
 CASE = ("case", "model", "document_format", "contrast", "slice")
-KEY = ("x", "z", "r", "b", "w", "fold", "p_z", "p_rz", "p_brz")
+KEY = (
+    "x", "z", "r", "b", "z_units", "r_units", "b_units", "w", "fold", "p_z", "p_rz", "p_brz",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,50 +65,23 @@ def cases(cfg: Config) -> list[Case]:
     return [Case(i, *parts) for i, parts in enumerate(found)]
 
 
-def code_lists(applicants: DataFrame, cfg: Config) -> dict[str, list[str]]:
-    """Sorted values of every column that is coded by value: a code is a place in its list.
-
-    Raises ConfigError for a role that is no column, and for one with too many values to group.
-    """
-    roles = cfg.estimation.roles
-    used = [*_CONFOUNDERS, *roles.redlining, *roles.business]
-    for column in used:
-        if column not in applicants.columns:
-            raise ConfigError(
-                f"estimation.roles, {column}",
-                "is not a column of applicants",
-                f"Columns are: {', '.join(applicants.columns)}.",
-            )
-    plain = [c for c in dict.fromkeys(used) if c not in roles.bins]
-    row = applicants.select(
-        *(sf.sort_array(sf.collect_set(sf.col(c).cast("string"))).alias(c) for c in plain)
-    ).first()
-    lists = {c: list(row[c]) if row else [] for c in plain}
-    for column, values in lists.items():
-        if len(values) > _MAX_CODES:
-            raise ConfigError(
-                f"estimation.roles.bins, {column}",
-                f"is missing: the column has {len(values):,} values",
-                f"Give cut points, or use a grouped column (at most {_MAX_CODES:,} values).",
-            )
-    lists["job"] = list(cfg.population.jobs)
-    return lists
-
-
 def coded(
     applicants: DataFrame,
     scores: DataFrame,
     known: DataFrame | None,
     cfg: Config,
     codes: Mapping[str, Sequence[str]],
+    how: Resolution | None = None,
 ) -> DataFrame:
     """One row per case and answered applicant: codes, weights, folds, the cell, the score y.
+
+    how: the resolution of the mediators, default grouped; codes: `code_lists` at it.
 
     y is the mean of the applicant's scores over replicates, DECIMAL(13,8); requests without a
     score are left out. `known` (known_propensity) is used where the config asks for it.
     """
     options = cfg.estimation
-    roles = options.roles
+    how = how or grouped(cfg)
     answered = (
         scores.where(sf.col("outcome") == "ok")
         .where(sf.col("model").isin(*cfg.scoring.models))
@@ -111,7 +90,7 @@ def coded(
         .agg((sf.sum("score") / sf.count("score")).cast("decimal(13,8)").alias("y"))
     )
     entries = [
-        _entry(name, pooled, cfg, codes)
+        _entry(name, pooled, cfg, codes, how)
         for name in options.contrasts
         for pooled in ((False, True) if len(cfg.population.jobs) > 1 else (False,))
     ]
@@ -119,8 +98,10 @@ def coded(
     people = applicants.where(sf.col("job").isin(*cfg.population.jobs)).select(
         "applicant_id",
         "design_weight",
-        _array([_code(c, cfg, codes) for c in roles.redlining]).alias("r"),
-        _array([_code(c, cfg, codes) for c in roles.business]).alias("b"),
+        codes_of(how.redlining, how, codes).alias("r"),
+        codes_of(how.business, how, codes).alias("b"),
+        units_of(how.redlining, how).alias("r_units"),
+        units_of(how.business, how).alias("b_units"),
         sf.array(*folds).alias("fold"),
         sf.explode(sf.array(*entries)).alias("entry"),
     )
@@ -162,7 +143,9 @@ def histogram(coded_rows: DataFrame) -> DataFrame:
     return coded_rows.groupBy(*CASE, "x", "y", "design_weight").agg(sf.count("y").alias("n"))
 
 
-def _entry(name: str, pooled: bool, cfg: Config, codes: Mapping[str, Sequence[str]]) -> Column:
+def _entry(
+    name: str, pooled: bool, cfg: Config, codes: Mapping[str, Sequence[str]], how: Resolution
+) -> Column:
     contrast = cfg.estimation.contrasts[name]
     legal = {"gender": ("female", "male"), "race": cfg.population.race_labels}
     for value in (*contrast.x1, *contrast.x0):
@@ -174,37 +157,17 @@ def _entry(name: str, pooled: bool, cfg: Config, codes: Mapping[str, Sequence[st
             )
     attribute = sf.col(contrast.attribute)
     x = sf.when(attribute.isin(*contrast.x1), 1).when(attribute.isin(*contrast.x0), 0)
-    confounders = [c for c in _CONFOUNDERS if c != contrast.attribute]
+    confounders = [c for c in CONFOUNDERS if c != contrast.attribute]
     if pooled:
         confounders = ["job", *confounders]
     return sf.struct(
         sf.lit(name).alias("contrast"),
         (sf.lit(POOLED) if pooled else sf.concat(sf.lit("job="), sf.col("job"))).alias("slice"),
         x.otherwise(-1).cast("int").alias("x"),
-        _array([_code(c, cfg, codes) for c in confounders]).alias("z"),
+        codes_of(confounders, how, codes).alias("z"),
+        units_of(confounders, how).alias("z_units"),
         sf.col(f"z_weight_{contrast.attribute}").alias("w"),
     )
-
-
-def _code(column: str, cfg: Config, codes: Mapping[str, Sequence[str]]) -> Column:
-    """Integer code of a column: its bin, or its place in the list; missing is a code too."""
-    value = sf.col(column)
-    cuts = cfg.estimation.roles.bins.get(column)
-    if cuts is not None:
-        steps = [(value >= cut).cast("bigint") for cut in sorted(cuts)]
-        total = reduce(lambda a, b: a + b, steps, sf.lit(0).cast("bigint"))
-        return sf.when(value.isNull(), len(cuts) + 1).otherwise(total).cast("bigint")
-    listed = _texts(codes[column])
-    place = sf.array_position(listed, value.cast("string")) - 1
-    return sf.when(value.isNull(), len(codes[column])).otherwise(place).cast("bigint")
-
-
-def _texts(values: Sequence[str]) -> Column:
-    return sf.array(*(sf.lit(v) for v in values)).cast("array<string>")
-
-
-def _array(columns: Sequence[Column]) -> Column:
-    return sf.array(*columns).cast("array<bigint>")
 
 
 def _fold(cfg: Config, repeat: int) -> Column:

@@ -19,7 +19,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.audits import notes, path_rows
-from fairscreen.audits.cells import CASE, cases, cells, code_lists, coded, histogram
+from fairscreen.audits.cells import CASE, cases, cells, coded, histogram
+from fairscreen.audits.coding import MISSING, code_lists
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError, InputError
 from fairscreen.estimators.data import PathData
@@ -66,7 +67,10 @@ def path_options(cfg: Config) -> PathOptions:
 
 
 def path_data(frame: pd.DataFrame) -> PathData:
-    """Cells of one case, as `cells()` gives them, as input of the estimator."""
+    """Cells of one case, as `cells()` gives them, as input of the estimator.
+
+    Numbers come in units of their step: their scale changes nothing.
+    """
     known = frame["p_z"].notna().any()
     return PathData(
         x=frame["x"].to_numpy(dtype=np.int64),
@@ -78,8 +82,24 @@ def path_data(frame: pd.DataFrame) -> PathData:
         sum_y=frame["sum_y"].to_numpy(dtype=np.float64),
         sum_yy=frame["sum_yy"].to_numpy(dtype=np.float64),
         fold=_stack(frame["fold"]),
+        z_values=_numbers(frame["z_units"]),
+        r_values=_numbers(frame["r_units"]),
+        b_values=_numbers(frame["b_units"]),
         **{p: frame[p].to_numpy(np.float64) if known else None for p in ("p_z", "p_rz", "p_brz")},
     )
+
+
+def _numbers(column: pd.Series[Any]) -> _NUMBERS | None:
+    """Numbers (C, m) of one role, or None. What is missing has a code of its own; its number is
+    the median of the others, where it steers no curve."""
+    values = _stack(column).astype(np.float64)
+    if values.shape[1] == 0:
+        return None
+    for number in values.T:
+        missing = number == MISSING
+        if missing.any():
+            number[missing] = 0.0 if missing.all() else np.median(number[~missing])
+    return values
 
 
 def _stack(column: pd.Series[Any]) -> NDArray[np.int64]:
@@ -87,19 +107,19 @@ def _stack(column: pd.Series[Any]) -> NDArray[np.int64]:
     return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.int64)
 
 
-def estimate(cell_rows: DataFrame, cfg: Config) -> DataFrame:
+def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> DataFrame:
     """Results of every case, long form: (case, kind, payload | cell, a, c).
 
     kind `effects`: payload is JSON of effects, bootstrap, overlap and covariance.
     kind `influence`: a person of `cell` with score y has phi = a + c y for NDE, BIE, RIE; left
-    out for cases of more cells than the driver should hold.
+    out for cases of more cells than the driver should hold, and for all without `influence`.
     """
     options, count = path_options(cfg), len(cases(cfg))
-    limit = MAX_INFLUENCE_CELLS // count
+    limit = MAX_INFLUENCE_CELLS // count if influence else 0
     slots = sf.col("case")  # one slot per case: otherwise small groups are packed into one task
     rows = cell_rows.select(
         slots.alias("slot"), "case", "cell", "x", "z", "r", "b", "fold",
-        "n", "p_z", "p_rz", "p_brz",
+        "z_units", "r_units", "b_units", "n", "p_z", "p_rz", "p_brz",
         *(sf.col(c).cast("double").alias(c) for c in ("w", "sum_y", "sum_yy")),
     )  # fmt: skip
 

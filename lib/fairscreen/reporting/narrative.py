@@ -54,6 +54,8 @@ def number(value: Any) -> float | None:
 def title_of(row: Row) -> str:
     """The title of a row's estimand; a direct effect (photo shown) keeps the table's own."""
     estimand, own = str(row["estimand"]), str(row["title"])
+    if "ungrouped" in own:
+        return f"{own} ({estimand})"
     if estimand == "NDE" and "grouped" not in own:
         return f"{own} (NDE)"
     return TITLE.get(estimand, own)
@@ -74,7 +76,8 @@ def group_of(text: str) -> str:
 
 def method_label(method: str) -> str:
     """A method's name for people."""
-    return "equivalence test" if method == "tost" else words(method)
+    known = {"tost": "equivalence test", "eif_ungrouped": "ungrouped mediators"}
+    return known.get(method) or words(method)
 
 
 def favored(cfg: Config, row: Row) -> str:

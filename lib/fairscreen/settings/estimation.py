@@ -27,12 +27,35 @@ class Contrast(Settings):
         return self
 
 
+class Rounded(Settings):
+    """A number kept as such: rounded to multiples of `step`, and cut into bins beside that."""
+
+    step: Positive
+    bins: tuple[float, ...]  # inner cut points, `value < cut` goes below
+
+
+class Ungrouped(Settings):
+    """Mediators as features of the raw values, estimated beside the grouped ones. Both roles
+    empty: not estimated."""
+
+    redlining: tuple[str, ...]
+    business: tuple[str, ...]
+    numbers: dict[str, Rounded]  # by column; age may be one, though it is a confounder
+
+    @model_validator(mode="after")
+    def _exist(self) -> Ungrouped:
+        bins = {column: number.bins for column, number in self.numbers.items()}
+        config_checks.ungrouped(self.redlining, self.business, bins)
+        return self
+
+
 class Roles(Settings):
     """Which applicant columns are mediators. Z is the rest of (gender, race, age)."""
 
     redlining: tuple[str, ...]
     business: tuple[str, ...]
     bins: dict[str, tuple[float, ...]]  # column: inner cut points, `value < cut` goes below
+    ungrouped: Ungrouped
 
     @model_validator(mode="after")
     def _exist(self) -> Roles:

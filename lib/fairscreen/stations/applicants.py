@@ -24,7 +24,10 @@ def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
     """
     cfg, warehouse = run.cfg, run.warehouse
     settings = cfg.model_dump(mode="json", include={"seed", "population", "documents"})
-    design = cfg.estimation.model_dump(mode="json", include={"contrasts", "roles"})
+    # Ungrouped roles read columns that are there anyway.
+    design = cfg.estimation.model_dump(
+        mode="json", include={"contrasts": True, "roles": {"redlining", "business", "bins"}}
+    )
 
     def work() -> dict[str, Any]:
         source = {

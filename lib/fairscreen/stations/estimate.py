@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairscreen.audits import path_specific
+from fairscreen.audits import path_specific, ungrouped
 from fairscreen.scoring.agreement import gap_notes
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 
@@ -24,14 +24,18 @@ def run(run: Run, score: StationResult) -> StationResult:
             table["applicants"], table["scores"], table["known_propensity"], cfg,
             config_hash=cfg.hash(), input_versions=versions,
         )  # fmt: skip
+        fine, said = ungrouped.run(
+            table["applicants"], table["scores"], cfg,
+            config_hash=cfg.hash(), input_versions=versions,
+        )  # fmt: skip
         for name, records in (
-            ("estimates", result.estimates),
+            ("estimates", [*result.estimates, *fine]),
             ("overlap", result.overlap),
             ("patterns", result.patterns),
         ):
             warehouse.replace(name, warehouse.rows(name, records), where=run.mine)
-        notes = [*result.notes, *_parser_notes(run)]
-        return {"rows": len(result.estimates), "input_versions": versions, "notes": notes}
+        rows, notes = len(result.estimates) + len(fine), [*result.notes, *said, *_parser_notes(run)]
+        return {"rows": rows, "input_versions": versions, "notes": notes}
 
     settings = cfg.model_dump(mode="json", include={"estimation", "seed"})
     return run_station(run, "estimate", fingerprint(score.fingerprint, settings), work)
