@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _SPARK_SEED = 42
 _UNIT = 2.0**-52
+_CHUNK = 100_000  # rows whose bytes are copied at a time
 
 
 @lru_cache(maxsize=4096)
@@ -54,6 +55,19 @@ def uniforms(
     # 52 bits: with 53 the largest value plus a half would round to 1.
     top = hashes(seed, purpose, keys) >> np.uint64(12)
     return (top.astype(np.float64) + 0.5) * _UNIT
+
+
+def row_uniforms(seed: int | str, purpose: str, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Uniform draws (n,) strictly inside (0, 1), one per row of keys (n, k): its bytes in turn,
+    little-endian."""
+    start, width = prefix(seed, purpose), 8 * keys.shape[1]
+    digest = xxhash.xxh64_intdigest
+    found = np.empty(len(keys), dtype=np.uint64)
+    for first in range(0, len(keys), _CHUNK):
+        some = keys[first : first + _CHUNK].astype("<i8").tobytes()
+        values = [digest(some[at : at + width], start) for at in range(0, len(some), width)]
+        found[first : first + len(values)] = values
+    return ((found >> np.uint64(12)).astype(np.float64) + 0.5) * _UNIT
 
 
 def integers(

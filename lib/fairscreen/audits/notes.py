@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 from scipy.stats import fisher_exact
@@ -44,6 +45,18 @@ def weight_notes(zero: Mapping[str, int], cfg: Config) -> list[str]:
                 "effects there."
             )
     return notes
+
+
+def training_notes(results: Mapping[int, Mapping[str, Any]], cfg: Config) -> list[str]:
+    """How many cases train on a part of their cells; results: payloads with `cells` by case."""
+    cap = cfg.estimation.max_training_cells
+    capped = sum(result["cells"] > cap for result in results.values())
+    if not capped:
+        return []
+    return [
+        f"{capped} of {len(results)} cases have more than {cap:,} cells: their nuisances are "
+        "fitted on a weighted sample of about so many; effects and errors use every cell."
+    ]
 
 
 def answer_notes(counts: pd.DataFrame, cfg: Config) -> list[str]:

@@ -63,6 +63,7 @@ def path_options(cfg: Config) -> PathOptions:
         level=options.level,
         bootstrap_draws=options.bootstrap_draws,
         seed=cfg.seed,
+        max_training_cells=options.max_training_cells,
     )
 
 
@@ -325,6 +326,7 @@ def run(
     said = [
         notes.margin_note(cfg),
         *notes.weight_notes(weight_counts(applicants, cfg), cfg),
+        *notes.training_notes(results, cfg),
         *notes.answer_notes(_answer_counts(applicants, scores, cfg), cfg),
     ]
     left = sorted(set(results) - set(influence["case"]))

@@ -22,6 +22,7 @@ from fairscreen import random
 from fairscreen.estimators.data import Floats, Ints, PathData
 from fairscreen.estimators.features import Features, Sums
 from fairscreen.estimators.nuisance import Problem, fit_all
+from fairscreen.estimators.training import cell_keys
 
 TREES = (5, 10, 20, 50, 100)
 DEPTHS = (1, 2, 3, 4, 5)
@@ -86,16 +87,7 @@ def _subsample(data: PathData, seed: int) -> PathData:
     share = TUNING_PEOPLE / int(data.n.sum())
     if share >= 1:
         return data
-    columns: list[list[Any]] = [data.x.tolist()]
-    for codes, values in (
-        (data.z, data.z_values), (data.r, data.r_values), (data.b, data.b_values),
-        (data.fold, None),
-    ):  # fmt: skip
-        many = 0 if values is None else values.shape[1]
-        columns += codes[:, : codes.shape[1] - many].T.tolist()
-        columns += [] if values is None else values.T.tolist()  # the numbers, not their bins
-    keys = [",".join(map(repr, row)) for row in zip(*columns, strict=True)]
-    kept: Ints = np.flatnonzero(random.uniforms(seed, "paths/tuning", keys) < share)
+    kept: Ints = np.flatnonzero(random.row_uniforms(seed, "paths/tuning", cell_keys(data)) < share)
     sample = data.take(kept)
     fold = sample.fold[:, 0] if len(sample) else np.zeros(0)
     homes = [len(np.unique(fold[sample.x == group])) for group in (0, 1)]

@@ -24,9 +24,9 @@ class Glm:
         scale = float(sums.w.sum() / sums.ww.sum())
         centre = float(sums.y.sum() / sums.w.sum())
         design = features.design
-        inverse = inverse_hessian(design, sums.w * scale)
-        y = (sums.y - centre * sums.w) * scale
-        return np.asarray(centre + design @ (inverse @ (design.T @ y)), dtype=np.float64)
+        rows, weight, y = trained(design, sums.w * scale, (sums.y - centre * sums.w) * scale)
+        beta = inverse_hessian(rows, weight) @ (rows.T @ y)
+        return np.asarray(centre + design @ beta, dtype=np.float64)
 
     def probability(self, name: str, features: Features, sums: Sums) -> Floats:
         """Ridge-logistic regression."""
@@ -38,6 +38,14 @@ def _penalty(design: Floats) -> Floats:
     penalty = np.full(design.shape[1], _RIDGE)
     penalty[0] = 0.0  # the intercept is free, so shifting Y shifts every prediction
     return np.diag(penalty)
+
+
+def trained(design: Floats, weight: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """The levels with a weight, where they are few: a fit costs what it is trained on."""
+    seen = weight > 0
+    if 2 * int(seen.sum()) > len(seen):
+        return design, weight, y
+    return design[seen], weight[seen], y[seen]
 
 
 def quadratic(design: Floats, inverse: Floats) -> Floats:
@@ -53,6 +61,8 @@ def inverse_hessian(design: Floats, weight: Floats) -> Floats:
 
 def logistic(design: Floats, weight: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Ridge-logistic fit by Newton's method: predictions (U,) and the inverse Hessian (p, p)."""
+    every = design
+    design, weight, y = trained(design, weight, y)
     beta = np.zeros(design.shape[1])
     mean = float(np.clip(y.sum() / weight.sum(), 1e-6, 1 - 1e-6))
     beta[0] = logit(mean)
@@ -76,4 +86,5 @@ def logistic(design: Floats, weight: Floats, y: Floats) -> tuple[Floats, Floats]
         if np.abs(step).max() < 1e-11:
             break
     p = expit(design @ beta)
-    return p, inverse_hessian(design, np.maximum(weight * p * (1 - p), 1e-12))
+    inverse = inverse_hessian(design, np.maximum(weight * p * (1 - p), 1e-12))
+    return expit(every @ beta), inverse

@@ -61,26 +61,32 @@ class Nuisances:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What all folds and repeats share: features of the three stages, weighted sums per cell."""
+    """What all folds and repeats share: features of the three stages, weighted sums per cell.
+
+    train (C,) or None: weights of the cells in the fits (training.py); None: all as they are.
+    """
 
     data: PathData
     z: Features
     rz: Features
     brz: Features
+    train: Floats | None = None
 
     @classmethod
-    def of(cls, data: PathData) -> Problem:
+    def of(cls, data: PathData, train: Floats | None = None) -> Problem:
         z, r, b = (data.z, data.z_values), (data.r, data.r_values), (data.b, data.b_values)
-        return cls(data, Features.of(z), Features.of(z, r), Features.of(z, r, b))
+        return cls(data, Features.of(z), Features.of(z, r), Features.of(z, r, b), train)
 
     def sums(self, features: Features, rows: Mask, y: Floats, yy: Floats) -> Sums:
         """Sums over the people of the cells `rows`; y, yy (C,): sums of the target per cell."""
-        data, at, levels = self.data, features.at[rows], len(features.levels)
+        data, w = self.data, self.data.w
+        if self.train is not None:
+            rows, w = rows & (self.train > 0), w * self.train
+        at, levels = features.at[rows], len(features.levels)
 
         def total(values: Floats) -> Floats:
             return totals(at, values[rows], levels)
 
-        w = data.w
         return Sums(total(w * data.n), total(w**2 * data.n), total(w * y), total(w * yy))
 
 

@@ -32,6 +32,7 @@ from fairscreen.estimators.results import (
     Status,
 )
 from fairscreen.estimators.saturated import Saturated
+from fairscreen.estimators.training import training_weights
 
 LearnerName = Literal["stack", "saturated", "glm", "xgboost"]
 # A clip at which an effect moves by over half its error is flagged.
@@ -41,14 +42,15 @@ FLAG_SHARE = 0.5
 
 @dataclass(frozen=True)
 class PathOptions:
-    """How to estimate and when to refuse; defaults are those of conf/base.yml.
+    """How to estimate and when to refuse; defaults are those of conf/base.yml, but for the cap.
 
     learner: how nuisances are fitted: glm (main effects), saturated (cells shrunk to them),
     xgboost (the published grid), or the stack of these and of known densities: the mix that
     predicts best out of fold. propensity: known takes the design's P(X|.) as they are.
     clip: propensities are kept in [clip, 1 - clip]. min_effective_n, max_unit_share,
     max_clipped_share: overlap rules, on unclipped weights. normalize: divide each weight by its
-    mean (Hajek). bootstrap_draws 0: no bootstrap.
+    mean (Hajek). bootstrap_draws 0: no bootstrap. max_training_cells: the nuisances are fitted on
+    about so many cells, drawn where there are more (training.py); None, the default: on all.
     """
 
     learner: LearnerName = "stack"
@@ -62,6 +64,7 @@ class PathOptions:
     bootstrap_draws: int = 500
     seed: int = 0
     normalize: bool = False
+    max_training_cells: int | None = None
 
     def __post_init__(self) -> None:
         for clip in (self.clip, *self.sensitivity_clips):
@@ -187,7 +190,8 @@ def path_effects(data: PathData, options: PathOptions) -> PathResult:
         return _nothing(data, options, reason)
     order = data.order()
     ordered = data.take(order)
-    problem = Problem.of(ordered)
+    train = training_weights(ordered, options.max_training_cells, options.seed)
+    problem = Problem.of(ordered, train)
     learner = learners(problem, options)
     repeats = range(ordered.fold.shape[1])
     nuisances = [cross_fit(problem, learner, k, known=known) for k in repeats]

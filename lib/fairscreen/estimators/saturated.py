@@ -15,7 +15,7 @@ import numpy as np
 
 from fairscreen.estimators.data import Floats
 from fairscreen.estimators.features import Features, Sums
-from fairscreen.estimators.glm import inverse_hessian, logistic, quadratic
+from fairscreen.estimators.glm import inverse_hessian, logistic, quadratic, trained
 
 # The within-cell variance borrows this many degrees of freedom from the GLM's residuals, so that
 # it exists (and tau^2 is then about 0) where hardly two people share a cell.
@@ -38,8 +38,9 @@ class Saturated:
         y = (sums.y - centre * sums.w) * scale
         yy = (sums.yy - 2 * centre * sums.y + centre**2 * sums.w) * scale
         design = features.design
-        inverse = inverse_hessian(design, fine)
-        glm: Floats = design @ (inverse @ (design.T @ y))
+        rows, some, target = trained(design, fine, y)
+        inverse = inverse_hessian(rows, some)
+        glm: Floats = design @ (inverse @ (rows.T @ target))
         weight = features.per_cell(fine)
         seen = weight > 0
         left = features.per_cell(y - fine * glm)
@@ -48,7 +49,7 @@ class Saturated:
             return centre + glm + features.per_level(gap)
         squares = features.per_cell(np.maximum(yy - 2 * glm * y + fine * glm**2, 0.0))
         leverage = _leverage(features, fine, weight, inverse)[seen]
-        used = float((fine * quadratic(design, inverse)).sum())  # degrees of freedom of the GLM
+        used = float((some * quadratic(rows, inverse)).sum())  # degrees of freedom of the GLM
         repeat = features.per_cell(sums.ww)[seen] / features.per_cell(sums.w)[seen] * scale
         within = np.maximum(squares[seen] - left[seen] * gap[seen], 0.0).sum()
         # Slopes within cells take what the cells' own leverages leave of `used`.
