@@ -63,6 +63,9 @@ bench-acs: $(READY) ## ACS ingest beside DuckDB, 500,000 rows (FOLDER=... of per
 bench-population: $(READY) ## applicants and resumes per second, 100 thousand and 1 million
 	@$(PY) tests/bench/population_rate.py
 
+bench-paths: $(READY) ## seconds and memory of one case of the effects, 17 thousand to 10 million people of a job
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/path_scale.py --out tests/bench/path_scale.txt
+
 fault-suite: $(READY) ## 20,000 requests through every fault and kills, local and on a cluster (half an hour)
 	@$(PY) tests/bench/fault_suite.py --out tests/bench/fault_suite.txt
 
@@ -77,4 +80,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population fault-suite bench-scoring lock clean
+.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths fault-suite bench-scoring lock clean

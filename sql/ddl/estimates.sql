@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS estimates (
   n BIGINT NOT NULL COMMENT 'applicants',
   favors_when_positive STRING COMMENT 'whom a positive value favors',
   status STRING NOT NULL COMMENT 'ok, flagged, not_computable',
-  reason STRING COMMENT 'why it is flagged or not computable',
+  reason STRING COMMENT 'why it is flagged or not computable; of an ok row: who did not answer',
   config_hash STRING NOT NULL,
   input_versions STRING NOT NULL COMMENT 'JSON: Delta version of every table read'
 ) USING delta CLUSTER BY (audit_id, model) COMMENT 'Gold: estimates';

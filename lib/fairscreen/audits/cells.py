@@ -73,12 +73,23 @@ def coded(
     codes: Mapping[str, Sequence[str]],
     how: Resolution | None = None,
 ) -> DataFrame:
-    """One row per case and answered applicant: codes, weights, folds, the cell, the score y.
+    """One row per case and answered applicant: the rows of `asked` that have a score."""
+    return asked(applicants, scores, known, cfg, codes, how).where(sf.col("y").isNotNull())
 
-    how: the resolution of the mediators, default grouped; codes: `code_lists` at it.
 
-    y is the mean of the applicant's scores over replicates, DECIMAL(13,8); requests without a
-    score are left out. `known` (known_propensity) is used where the config asks for it.
+def asked(
+    applicants: DataFrame,
+    scores: DataFrame,
+    known: DataFrame | None,
+    cfg: Config,
+    codes: Mapping[str, Sequence[str]],
+    how: Resolution | None = None,
+) -> DataFrame:
+    """One row per case and applicant: codes, weights, folds, the cell, the score y or null.
+
+    y is the mean of the applicant's scores over replicates, DECIMAL(13,8); null where no request
+    has one. how: the resolution of the mediators, default grouped; codes: `code_lists` at it.
+    `known` (known_propensity) is used where the config asks for it.
     """
     options = cfg.estimation
     how = how or grouped(cfg)
@@ -112,7 +123,13 @@ def coded(
     else:
         missing = [sf.lit(None).cast("double").alias(p) for p in ("p_z", "p_rz", "p_brz")]
         people = people.select("*", *missing)
-    rows = answered.join(people, "applicant_id")
+    pairs = [
+        sf.struct(sf.lit(m).alias("model"), sf.lit(f).alias("document_format"))
+        for m in cfg.scoring.models
+        for f in cfg.documents.formats
+    ]
+    people = people.withColumn("pair", sf.explode(sf.array(*pairs))).select("*", "pair.*")
+    rows = people.join(answered, ["model", "document_format", "applicant_id"], "left")
     index = {(c.model, c.document_format, c.contrast, c.slice): c.index for c in cases(cfg)}
     names = sf.create_map(*(sf.lit(v) for key, i in index.items() for v in ("\x1f".join(key), i)))
     key = sf.concat_ws("\x1f", *CASE[1:])
@@ -122,7 +139,8 @@ def coded(
 
 
 def cells(coded_rows: DataFrame) -> DataFrame:
-    """Cells of `coded` rows: n, sum_y, sum_yy (exact decimals) per case and key.
+    """Cells of `coded` or `asked` rows per case and key: n who answered, sum_y, sum_yy (exact
+    decimals) of their scores, and `asked`: n and those who did not.
 
     Applicants of w = 0 (the z_weight of the contrast's attribute) are left out: nobody surveyed
     has their confounders, which a balanced design may draw.
@@ -131,7 +149,12 @@ def cells(coded_rows: DataFrame) -> DataFrame:
     return (
         coded_rows.where(sf.col("w") > 0)
         .groupBy(*CASE, *KEY, "cell")
-        .agg(sf.count("y").alias("n"), sf.sum("y").alias("sum_y"), sf.sum(square).alias("sum_yy"))
+        .agg(
+            sf.count("y").alias("n"),
+            sf.count(sf.lit(1)).alias("asked"),
+            sf.coalesce(sf.sum("y"), sf.lit(0)).alias("sum_y"),
+            sf.coalesce(sf.sum(square), sf.lit(0)).alias("sum_yy"),
+        )
     )
 
 

@@ -10,6 +10,7 @@ from scipy.stats import fisher_exact
 
 from fairscreen.config import Config
 from fairscreen.estimators.equivalence import MARGIN_AT_80_PERCENT_POWER
+from fairscreen.estimators.response import LEVEL
 
 _CONFOUNDERS = {"gender": "race and age", "race": "gender and age"}
 
@@ -87,7 +88,7 @@ def answer_notes(counts: pd.DataFrame, cfg: Config) -> list[str]:
             text += (
                 f" Scored: {contrast.x1_label} {table[0][0] / table[0][1]:.1%}, "
                 f"{contrast.x0_label} {table[1][0] / table[1][1]:.1%} (Fisher p {p:.2g}"
-                f"{': answers differ by group' if p < 0.05 else ''})."
+                f"{': answers differ by group' if p < LEVEL else ''})."
             )
         notes.append(text)
     return notes

@@ -8,7 +8,7 @@ back (`path_rows.py`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -19,13 +19,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.audits import notes, path_rows
-from fairscreen.audits.cells import CASE, cases, cells, coded, histogram
-from fairscreen.audits.coding import MISSING, code_lists
+from fairscreen.audits.answers import case_data, said
+from fairscreen.audits.cells import CASE, asked, cases, cells, histogram
+from fairscreen.audits.coding import code_lists
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError, InputError
-from fairscreen.estimators.data import PathData
 from fairscreen.estimators.path_specific import PathOptions, path_effects
-from fairscreen.estimators.results import EFFECTS
+from fairscreen.estimators.results import EFFECTS, Effect
 from fairscreen.estimators.selection import OutcomeRow, Outcomes, outcome_rows
 
 PRIMARY = ("NDE", "BIE", "RIE")
@@ -67,47 +67,6 @@ def path_options(cfg: Config) -> PathOptions:
     )
 
 
-def path_data(frame: pd.DataFrame) -> PathData:
-    """Cells of one case, as `cells()` gives them, as input of the estimator.
-
-    Numbers come in units of their step: their scale changes nothing.
-    """
-    known = frame["p_z"].notna().any()
-    return PathData(
-        x=frame["x"].to_numpy(dtype=np.int64),
-        z=_stack(frame["z"]),
-        r=_stack(frame["r"]),
-        b=_stack(frame["b"]),
-        n=frame["n"].to_numpy(dtype=np.int64),
-        w=frame["w"].to_numpy(dtype=np.float64),
-        sum_y=frame["sum_y"].to_numpy(dtype=np.float64),
-        sum_yy=frame["sum_yy"].to_numpy(dtype=np.float64),
-        fold=_stack(frame["fold"]),
-        z_values=_numbers(frame["z_units"]),
-        r_values=_numbers(frame["r_units"]),
-        b_values=_numbers(frame["b_units"]),
-        **{p: frame[p].to_numpy(np.float64) if known else None for p in ("p_z", "p_rz", "p_brz")},
-    )
-
-
-def _numbers(column: pd.Series[Any]) -> _NUMBERS | None:
-    """Numbers (C, m) of one role, or None. What is missing has a code of its own; its number is
-    the median of the others, where it steers no curve."""
-    values = _stack(column).astype(np.float64)
-    if values.shape[1] == 0:
-        return None
-    for number in values.T:
-        missing = number == MISSING
-        if missing.any():
-            number[missing] = 0.0 if missing.all() else np.median(number[~missing])
-    return values
-
-
-def _stack(column: pd.Series[Any]) -> NDArray[np.int64]:
-    rows = [np.asarray(v, dtype=np.int64) for v in column]
-    return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.int64)
-
-
 def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> DataFrame:
     """Results of every case, long form: (case, kind, payload | cell, a, c).
 
@@ -115,26 +74,39 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
     kind `influence`: a person of `cell` with score y has phi = a + c y for NDE, BIE, RIE; left
     out for cases of more cells than the driver should hold, and for all without `influence`.
     """
-    options, count = path_options(cfg), len(cases(cfg))
-    limit = MAX_INFLUENCE_CELLS // count if influence else 0
+    options, every = path_options(cfg), cases(cfg)
+    limit = MAX_INFLUENCE_CELLS // len(every) if influence else 0
+    weighted = cfg.estimation.missing == "weighted"
+    contrasts = cfg.estimation.contrasts
+    labels = {
+        c.index: (contrasts[c.contrast].x1_label, contrasts[c.contrast].x0_label) for c in every
+    }
     slots = sf.col("case")  # one slot per case: otherwise small groups are packed into one task
     rows = cell_rows.select(
         slots.alias("slot"), "case", "cell", "x", "z", "r", "b", "fold",
-        "z_units", "r_units", "b_units", "n", "p_z", "p_rz", "p_brz",
+        "z_units", "r_units", "b_units", "n", "asked", "p_z", "p_rz", "p_brz",
         *(sf.col(c).cast("double").alias(c) for c in ("w", "sum_y", "sum_yy")),
     )  # fmt: skip
 
     def one_case(frame: pd.DataFrame) -> pd.DataFrame:
         case = int(frame["case"].iloc[0])
         try:
-            data = path_data(frame)
-            order = data.order()
-            result = path_effects(data.take(order), options)
+            found = case_data(frame, weighted=weighted)
+            if found is None:
+                return _frame(case, "effects", [])
+            result = path_effects(found.data, options)
         except InputError as error:
             raise error.marked() from None
+        data = found.data
+
+        def listed(effects: Iterable[Effect]) -> list[dict[str, Any]]:
+            return [
+                said(asdict(e), found.answers, labels[case], weighted=weighted) for e in effects
+            ]
+
         payload: dict[str, Any] = {
-            "effects": [asdict(e) for e in result.effects.values()],
-            "bootstrap": [asdict(e) for e in result.bootstrap.values()],
+            "effects": listed(result.effects.values()),
+            "bootstrap": listed(result.bootstrap.values()),
             "overlap": [asdict(row) for row in result.overlap],
             "covariance": None if result.covariance is None else result.covariance.tolist(),
             "cells": len(data),
@@ -142,21 +114,23 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
             "sum_w": float((data.w * data.n).sum()),
             "theta": None,
         }
+        parts = []
         if result.influence is not None and result.c is not None:
-            data = data.take(order)
             phi = data.n[:, None] * result.influence + data.sum_y[:, None] * result.c
-            payload["theta"] = ((data.w @ phi) / payload["sum_w"]).tolist()
-        parts = [_frame(case, "effects", [json.dumps(payload, allow_nan=False)])]
-        if result.influence is not None and result.c is not None and len(data) <= limit:
-            keep = [EFFECTS.index(e) for e in PRIMARY]
-            part = _frame(case, "influence", [None] * len(data))
-            part["cell"] = frame["cell"].to_numpy()[order]
-            part["a"] = list(result.influence[:, keep])
-            part["c"] = list(result.c[:, keep])
-            parts.append(part)
+            theta = (data.w @ phi) / payload["sum_w"]
+            payload["theta"] = theta.tolist()
+            if len(data) <= limit:
+                # A person's weight outside is that of the design: what multiplies it goes in here.
+                more, keep = found.weight[:, None], [EFFECTS.index(e) for e in PRIMARY]
+                part = _frame(case, "influence", [None] * len(data))
+                part["cell"] = found.cell
+                part["a"] = list((more * (result.influence - theta) + theta)[:, keep])
+                part["c"] = list((more * result.c)[:, keep])
+                parts.append(part)
+        parts.append(_frame(case, "effects", [json.dumps(payload, allow_nan=False)]))
         return pd.concat(parts, ignore_index=True)
 
-    placed = rows.repartitionById(count, "slot")
+    placed = rows.repartitionById(len(every), "slot")
     return placed.groupBy("slot", "case").applyInPandas(one_case, _RESULT)
 
 
@@ -311,8 +285,11 @@ def run(
             "Set population.mode: balanced, or estimation.propensity: fitted.",
         )  # fmt: skip
     codes = code_lists(applicants, cfg)
-    people = coded(applicants, scores, known, cfg, codes)
-    answers = estimate(cells(people), cfg).unionByName(outcomes(histogram(people), cfg)).toPandas()
+    everybody = asked(applicants, scores, known, cfg, codes)
+    people = everybody.where(sf.col("y").isNotNull())
+    answers = (
+        estimate(cells(everybody), cfg).unionByName(outcomes(histogram(people), cfg)).toPandas()
+    )
     answers = answers.sort_values(["case", "kind"], kind="stable", ignore_index=True)
     results = dict(_payloads(answers, "effects"))
     influence = answers[answers["kind"] == "influence"]
@@ -363,4 +340,4 @@ def _answer_counts(applicants: DataFrame, scores: DataFrame, cfg: Config) -> pd.
     return rows.groupBy(*keys).agg(sf.count("outcome").alias("count")).toPandas()
 
 
-__all__ = ["CASE", "AuditResult", "estimate", "outcomes", "path_data", "path_options", "run"]
+__all__ = ["CASE", "AuditResult", "estimate", "outcomes", "path_options", "run"]

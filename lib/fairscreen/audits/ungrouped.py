@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from fairscreen.audits.cells import Case, cases, cells, coded
+from fairscreen.audits.cells import Case, asked, cases, cells
 from fairscreen.audits.coding import Resolution, code_lists, ungrouped
 from fairscreen.audits.path_rows import NO_ANSWER, Context
 from fairscreen.audits.path_specific import estimate
@@ -50,7 +50,7 @@ def run(
     how = ungrouped(cfg)
     if how is None:
         return [], []
-    rows = coded(applicants, scores, None, cfg, code_lists(applicants, cfg, how), how)
+    rows = asked(applicants, scores, None, cfg, code_lists(applicants, cfg, how), how)
     found = estimate(cells(rows), fitted(cfg), influence=False).toPandas()
     payloads = [json.loads(p) for p in found["payload"]]
     results = dict(zip((int(c) for c in found["case"]), payloads, strict=True))

@@ -92,6 +92,7 @@ class Estimation(Settings):
     roles: Roles
     learner: Literal["stack", "saturated", "glm", "xgboost"]
     propensity: Literal["fitted", "known"]
+    missing: Literal["answered", "weighted"]  # where some have no answer: estimators/response.py
     max_training_cells: int = Field(ge=1000)  # nuisances are fitted on about so many at most
     folds: int = Field(ge=2, le=50)
     repeats: int = Field(ge=1, le=100)
