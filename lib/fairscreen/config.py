@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
-from fairscreen import config_checks, resources
+from fairscreen import config_checks, resources, yaml_text
 from fairscreen.errors import ConfigError
 from fairscreen.settings.base import Settings
 from fairscreen.settings.estimation import Estimation
@@ -31,7 +31,7 @@ class Config(Settings):
     audit_id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
     title: str
     design: Literal["path_specific"]
-    seed: int
+    seed: int = Field(ge=-(2**63), lt=2**63)
     preset: str | None = None
     warehouse: str
     out: str
@@ -41,6 +41,11 @@ class Config(Settings):
     documents: Documents
     scoring: Scoring
     estimation: Estimation
+
+    @field_validator("warehouse", "out")
+    @classmethod
+    def _places(cls, name: str) -> str:
+        return config_checks.place(name)
 
     @model_validator(mode="after")
     def _cohorts_fit(self) -> Config:
@@ -139,33 +144,9 @@ def _preset(file: str | Path, name: object) -> Path:
     return known[name]
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML in which a key that stands twice is an error, not silently the last one."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"key {key!r} stands twice", problem_mark=key_node.start_mark
-                )
-            if isinstance(key, Hashable):
-                seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def _parse(text: str) -> Any:
-    """YAML as Python values; YAMLError for anything that is none (impossible dates included)."""
-    try:
-        return yaml.load(text, _Loader)
-    except (ValueError, RecursionError) as error:
-        raise yaml.YAMLError(str(error)) from None
-
-
 def _read(file: Path) -> dict[str, Any]:
     try:
-        data = _parse(file.read_text(encoding="utf-8-sig"))
+        data = yaml_text.parse(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(
             str(file), error.strerror or "cannot be read", "Give the path of an audit's YAML file."
@@ -173,9 +154,7 @@ def _read(file: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        problem = str(getattr(error, "problem", None) or "")
-        problem = problem if "stands twice" in problem else "is not valid YAML"
-        raise ConfigError(f"{file}{line}", problem, "Correct the file.") from None
+        raise ConfigError(f"{file}{line}", yaml_text.problem(error), "Correct the file.") from None
     if not isinstance(data, dict):
         raise ConfigError(str(file), "holds no settings", "Start from conf/audits/demo.yml.")
     return data
@@ -227,9 +206,14 @@ def _override(item: str) -> dict[str, Any]:
     if not sep or not path:
         raise ConfigError(f"--set {item}", "is not key.path=value", "Write --set seed=7.")
     try:
-        value = _parse(text)
+        value = yaml_text.parse(text)
+    except yaml_text.Refused as error:
+        raise ConfigError(f"--set {item}", yaml_text.problem(error), "Correct it.") from None
     except yaml.YAMLError:
         value = text
+    if value is None and text.strip().lower() not in {"null", "~"}:
+        # Such as --set scoring.max_cost=$BUDGET without a BUDGET.
+        raise ConfigError(f"--set {item}", "has no value", f"Write --set {path}=null for none.")
     for key in reversed(path.strip().split(".")):
         value = {key: value}
     return dict(value)

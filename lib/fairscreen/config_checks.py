@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from fairscreen import resources
+
 #: Levels of schooling (SCHL) since ACS 2008.
 SCHL = tuple(f"{code:02}" for code in range(1, 25))
 
@@ -32,6 +34,15 @@ def once(name: str, values: Sequence[str]) -> None:
     twice = sorted({v for v in values if list(values).count(v) > 1})
     if twice:
         raise ValueError(f"{name} names {twice[0]} twice; keep it once")
+
+
+def place(name: str) -> str:
+    """A path or address as given; ValueError where it can be none."""
+    try:
+        resources.user_path(name)
+    except ValueError as error:
+        raise ValueError(f"{error}; give another path") from None
+    return name
 
 
 def codes(name: str, given: Iterable[str], known: Iterable[str]) -> None:

@@ -156,6 +156,26 @@ BAD = [
     ("documents.as_of=1990-01", "(top level): applicants are born 1946 to 1972, and the cohorts of "
      "population.first_names end before or begin after that (1980 to 2006); give cohorts of these "
      "years, or other ages or another documents.as_of. Correct this field."),
+    # No number is true, and none is beyond what Spark and the tables hold.
+    *((f"{field}=true", f"{field}: True: is no number. Correct this field.") for field in (
+        "seed", "scoring.max_cost", "scoring.shards", "scoring.wave_size", "scoring.wave_minutes",
+        "scoring.segment_size", "population.n_per_job", "estimation.level")),
+    ("seed=9223372036854775808", "seed: 9223372036854775808: Input should be less than "
+     "9223372036854775808. Correct this field."),
+    ("scoring.wave_size=2147483648", "scoring.wave_size: 2147483648: Input should be less than or "
+     "equal to 2147483647. Correct this field."),
+    ("scoring.segment_size=100001", "scoring.segment_size: 100001: Input should be less than or "
+     "equal to 100000. Correct this field."),
+    ("scoring.shards=10001", "scoring.shards: 10001: Input should be less than or equal to 10000. "
+     "Correct this field."),
+    ("scoring.journal=~nosuchuser/x", "scoring.journal: '~nosuchuser/x': there is "
+     "no user nosuchuser; give another path. Correct this field."),
+    ("scoring.journal=''", "scoring.journal: '': an empty path; give another path. Correct this "
+     "field."),
+    ('warehouse="a\\0b"', "warehouse: 'a\\x00b': a path cannot hold the character NUL; give "
+     "another path. Correct this field."),
+    ("out=~nosuchuser", "out: '~nosuchuser': there is no user nosuchuser;"
+     " give another path. Correct this field."),
 ]  # fmt: skip
 
 
@@ -178,6 +198,10 @@ def test_missing_file() -> None:
     ("seed: 1\nseed: 2\n", "{f}, line 2: key 'seed' stands twice. Correct the file."),
     ("seed: 2024-99-99\n", "{f}: is not valid YAML. Correct the file."),
     ("[" * 2000, "{f}: is not valid YAML. Correct the file."),
+    ("scoring:\n  max_cost:\nseed: 1\n",
+     "{f}, line 2: a key has no value (write null for none). Correct the file."),
+    ('title: "\\ud800"\n',
+     "{f}, line 1: holds half a character (a lone surrogate). Correct the file."),
     ("- a\n", "{f}: holds no settings. Start from conf/audits/demo.yml."),
 ])  # fmt: skip
 def test_unreadable_file(tmp_path: Path, text: str, message: str) -> None:
@@ -192,6 +216,30 @@ def test_override_that_is_none() -> None:
     with pytest.raises(ConfigError) as caught:
         load(DEMO, ["seed"])
     assert str(caught.value) == "--set seed: is not key.path=value. Write --set seed=7."
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        # What a shell makes of a variable that is not set must not lift a cap.
+        ("scoring.max_cost=", "has no value. Write --set scoring.max_cost=null for none."),
+        ("scoring.max_cost= ", "has no value. Write --set scoring.max_cost=null for none."),
+        ("scoring.max_cost=#5", "has no value. Write --set scoring.max_cost=null for none."),
+        ("preset=", "has no value. Write --set preset=null for none."),
+        ("scoring={max_cost: }", "a key has no value (write null for none). Correct it."),
+        ("scoring={shards: 1, shards: 2}", "key 'shards' stands twice. Correct it."),
+        ('title="\\ud800"', "holds half a character (a lone surrogate). Correct it."),
+    ],
+)
+def test_an_override_without_a_clear_value(override: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(DEMO, ["scoring.max_cost=5", override])
+    assert str(caught.value) == f"--set {override}: {message}"
+
+
+@pytest.mark.parametrize("none", ["null", "~", " Null"])
+def test_none_is_written(none: str) -> None:
+    assert load(DEMO, ["scoring.max_cost=5", f"scoring.max_cost={none}"]).scoring.max_cost is None
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from fairscreen.scoring.providers.base import Text
 from fairscreen.scoring.requests import identity
 from fairscreen.scoring.screeners import KINDS, check, keys_missing
 from fairscreen.scoring.secrets import Secret
+from fairscreen.scoring.waves import shards_of
 from fairscreen.settings.scoring import Screener
 from model_server import serving
 
@@ -104,7 +105,12 @@ def test_the_shipped_prompt_has_every_published_element() -> None:
         ("user: '{resume} {job_description}'\ntone: kind", "tone: Extra inputs are not permitted"),
         ("just text", "p.yml: Input should be a valid dictionary"),
         ("a: [", "is not valid YAML"),
+        ("user: " + "[" * 5000, "p.yml is not valid YAML. Correct the file."),
+        ('user: "{resume}{job_description}\\ud800"', "p.yml holds half a character"),
+        ("user: a\nuser: '{resume}{job_description}'", "p.yml key 'user' stands twice"),
+        ("system: '{resume}{job_description}'\nuser: ' '", "p.yml: user is empty"),
     ],
+    ids=range(9),
 )
 def test_a_wrong_prompt_is_refused(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "p.yml"
@@ -113,6 +119,24 @@ def test_a_wrong_prompt_is_refused(tmp_path: Path, text: str, message: str) -> N
         prompts.load(str(file), "scoring.models.x.params.prompt")
     with pytest.raises(ConfigError, match=r"there is no prompt 'nope'\. Shipped ones are"):
         prompts.load("nope", "w")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "~nosuchuser/p.yml",
+            "w: there is no user nosuchuser. Give another path.",
+        ),
+        ("a\0b.yml", "w: a path cannot hold the character NUL. Give another path."),
+        ("a\0b", "w: a path cannot hold the character NUL. Give another path."),
+        ("", "w: an empty path. Give another path."),
+    ],
+)
+def test_a_prompts_name_that_can_be_no_path(name: str, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        prompts.load(name, "w")
+    assert str(raised.value) == message
 
 
 def key_of(**params: Any) -> str:
@@ -207,9 +231,13 @@ def test_wrong_parameters_are_named_before_any_work(params: dict[str, Any], mess
     [
         ({"key_env": "NOT_SET"}, "scoring.models.m.params: the environment variable NOT_SET holds"),
         ({"key_file": "/none"}, "scoring.models.m.params.key_file: /none: No such file or direc"),
+        ({"key_file": "~nosuchuser/k"},
+         "scoring.models.m.params.key_file: ~nosuchuser/k: there is no user nosuch"),
+        ({"key_file": "a\0b"},
+         "scoring.models.m.params.key_file: a\0b: a path cannot hold the character NUL."),
         ({"key_scope": "a/b"}, "scoring.models.m.params.key_scope: secret scopes exist on Datab"),
     ],
-)
+)  # fmt: skip
 def test_a_missing_key_is_named_before_anything_is_asked(key: dict[str, str], message: str) -> None:
     params = OWN | key
     CHAT.check(params, "scoring.models.m.params")  # an audit with all its replies needs no key
@@ -318,3 +346,53 @@ def test_a_missing_key_is_told_before_any_work_and_is_no_error_yet(monkeypatch) 
     )
     with pytest.raises(ConfigError, match="3 requests a minute for 8 shards"):
         keys_missing(shared)
+
+
+@pytest.mark.parametrize("line", [f"OPENAI_API_KEY={KEY}", f'"{KEY}"', f"'{KEY}'", f"`{KEY}`"])
+def test_a_key_is_alone_on_its_line(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "key"
+    file.write_text(f"{line}\n")
+    for how in ({"key_file": str(file)}, {"key_env": "K"}):
+        with pytest.raises(InputError) as raised:
+            secrets.resolve("w", **{"key_env": None, "environ": {"K": line}, **how})
+        assert str(raised.value) == (
+            f"w: what {how.get('key_file', 'K')} holds is no key alone: it is in quotes, or has a "
+            "name before it. Leave the key and nothing else, without quotes and without NAME=."
+        )
+
+
+def test_a_key_of_base64_is_one(tmp_path: Path) -> None:
+    found = secrets.resolve("w", key_env="K", environ={"K": "ABCDEF0123456789=="})
+    assert found == Secret("ABCDEF0123456789==")
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"decoding": {"extra": {"x": ["\ud800"]}}}, ".decoding.extra.x.0: holds half a character"),
+        ({"decoding": {"extra": {"\ud800": 1}}}, ".decoding.extra.(the name of a field): holds"),
+        ({"model": "\ud800"}, ".model: holds half a character"),
+        ({"decoding": {"seed": 2**63}}, ".decoding.seed: Input should be less than 9223372036854"),
+        ({"rpm": True}, ".rpm: is no number"), ({"concurrency": True}, ".concurrency: is no numb"),
+        ({"timeout": False}, ".timeout: is no number"),
+        ({"prices": {"tokens_in": 1, "tokens_out": True}}, ".prices.tokens_out: is no number"),
+        ({"decoding": {"temperature": False}}, ".decoding.temperature: is no number"),
+    ],
+)  # fmt: skip
+def test_no_odd_value_reaches_a_request(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        CHAT.check(OWN | params, "scoring.models.m.params")
+    assert str(raised.value).startswith(f"scoring.models.m.params{message}")
+
+
+@pytest.mark.parametrize("where", ["executors", "driver"])
+@pytest.mark.parametrize("concurrency", [1, 3, 8, 12, 64])
+def test_concurrency_is_of_the_whole_job(concurrency: int, where: str) -> None:
+    scoring = load("conf/audits/demo.yml", ["scoring.shards=8", f"scoring.where={where}"]).scoring
+    params = OWN | {"concurrency": concurrency}
+    assert CHAT.terms is not None
+    shards = shards_of(scoring, CHAT.terms(params))
+    at_once = shards if where == "executors" else 1  # as `Waves._asking` has it
+    share = CHAT.prepare(params, "scoring.models.m.params", at_once)["setup"].transport.concurrency
+    assert at_once * share <= concurrency < 2 * at_once * share
+    assert shards_of(scoring, None) == 8

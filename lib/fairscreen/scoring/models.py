@@ -52,7 +52,7 @@ class Decoding(Settings):
     """
 
     temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = 0.0
-    seed: int | None = None
+    seed: int | None = Field(None, ge=-(2**63), lt=2**63)
     max_tokens: int = Field(16, ge=1, le=100_000)
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["off", "minimal"] | None = None

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from pathlib import Path
 
 import yaml
 from pydantic import ValidationError, model_validator
 
-from fairscreen import resources
+from fairscreen import resources, yaml_text
 from fairscreen.errors import ConfigError, InputError
 from fairscreen.scoring.calls import canonical
 from fairscreen.scoring.providers.base import Image, Prompt, Text
@@ -35,6 +34,8 @@ class PromptFile(Settings):
                 raise ValueError(
                     f"{{{name}}} must stand exactly once, it stands {found.count(name)} times"
                 )
+        if not self.user.strip():
+            raise ValueError("user is empty, and a model answers what a user says; move it there")
         return self
 
     def filled(self, job_description: str, resume: str | Image) -> Prompt:
@@ -76,9 +77,10 @@ def load(name: str, where: str) -> PromptFile:
     Raises ConfigError naming `where`, the file and what is wrong with it.
     """
     own = name.endswith((".yml", ".yaml"))
-    file = Path(name).expanduser() if own else resources.path("conf", "prompts", f"{name}.yml")
     try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8-sig"))
+        given = resources.user_path(name)
+        file = given if own else resources.path("conf", "prompts", f"{name}.yml")
+        data = yaml_text.parse(file.read_text(encoding="utf-8-sig"))
         return PromptFile.model_validate(data)
     except OSError:
         known = ", ".join(sorted(f.stem for f in resources.path("conf", "prompts").glob("*.yml")))
@@ -87,8 +89,9 @@ def load(name: str, where: str) -> PromptFile:
             f"there is no prompt {name!r}",
             f"Shipped ones are: {known}. Or give a .yml file.",
         ) from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise ConfigError(where, f"{file} is not valid YAML", "Correct the file.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        problem = yaml_text.problem(error)
+        raise ConfigError(where, f"{file} {problem}", "Correct the file.") from None
     except ValidationError as error:
         first = error.errors()[0]
         problem = first["msg"].removeprefix("Value error, ")
@@ -98,3 +101,5 @@ def load(name: str, where: str) -> PromptFile:
             f"{file}{', ' + at if at else ''}: {problem}",
             "A prompt file has `user`, and `system` if you like.",
         ) from None
+    except ValueError as error:
+        raise ConfigError(where, str(error), "Give another path.") from None

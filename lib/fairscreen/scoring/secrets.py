@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NoReturn
 
+from fairscreen import resources
 from fairscreen.errors import InputError
 from fairscreen.scoring import aws as aws_credentials
 
@@ -29,6 +29,8 @@ _LIKE_A_KEY = re.compile(
 _KEY_IN_PATH = re.compile(
     r"(?=.*\d)(?:(?:sk|gsk|pk|key|tgp|xai)[-_]|AIza|AKIA|ASIA|dapi)[\w-]*?[A-Za-z0-9]{16}[\w-]*"
 )
+# A line of an .env file. What ends in = is Base64.
+_ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=[^=]")
 
 
 class Secret:
@@ -129,9 +131,10 @@ def resolve(
 
 def _from_file(where: str, name: str) -> str:
     try:
-        lines = Path(name).expanduser().read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "is no text"
+        lines = resources.user_path(name).read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        text = "is no text" if isinstance(error, UnicodeDecodeError) else str(error)
+        reason = getattr(error, "strerror", None) or text
         raise InputError(
             f"{where}.key_file", f"{name}: {reason}", "Give a file whose first line is the key."
         ) from None
@@ -172,5 +175,11 @@ def _printable(where: str, source: str, value: str) -> str:
             where,
             f"what {source} holds is no key: it has spaces or odd characters",
             "Copy it anew.",
+        )
+    if value.startswith(('"', "'", "`")) or _ASSIGNMENT.match(value):
+        raise InputError(
+            where,
+            f"what {source} holds is no key alone: it is in quotes, or has a name before it",
+            "Leave the key and nothing else, without quotes and without NAME=.",
         )
     return value

@@ -30,9 +30,18 @@ from fairscreen.scoring.journal import WaveJournal
 from fairscreen.scoring.money import Terms, dollars, shards_for
 from fairscreen.scoring.progress import Phase, Progress, Recorder
 from fairscreen.scoring.wave import run_wave
+from fairscreen.settings.scoring import Scoring
 from fairscreen.tables import Warehouse
 
 _IDLE_WAVES = 3  # waves in a row without an answer after which it makes no sense to go on
+
+
+def shards_of(scoring: Scoring, terms: Terms | None) -> int:
+    """Over how many shards a model's waves are split: each must have one of its `concurrency`.
+    In the driver they run in turn."""
+    if terms is None or scoring.where == "driver":
+        return scoring.shards
+    return min(scoring.shards, terms.concurrency)
 
 
 class Waves:
@@ -106,13 +115,14 @@ class Waves:
 
     def _share(self, model: str, worst: tuple[int, int] | None, pending: int, alone: bool) -> Share:
         scoring, terms = self.cfg.scoring, self._terms(model)
+        most = shards_of(scoring, terms)
         if self.cap is None or worst is None or terms is None:
-            return Share(scoring.shards)
+            return Share(most)
         cheapest, dearest = worst
         left = max(0, self.cap.left())
         if left < cheapest:
             self._stop_for_money(model, pending)
-        shards = 1 if alone else scoring.shards
+        shards = 1 if alone else most
         if scoring.where == "driver":
             return Share(shards, left)
         shards = shards_for(left, dearest, slots=terms.concurrency, shards=shards)

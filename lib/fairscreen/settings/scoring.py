@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from fairscreen import config_checks
 from fairscreen.scoring.parse import PARSERS
@@ -60,9 +60,14 @@ class Scoring(Settings):
         min_length=1
     )
     shards: int = Field(ge=1, le=10_000)
-    wave_size: int = Field(ge=1)
+    wave_size: int = Field(ge=1, le=2**31 - 1)  # Spark's limit() takes no more
     wave_minutes: Positive
     max_cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    segment_size: int = Field(ge=1)  # replies per journal file
+    segment_size: int = Field(ge=1, le=100_000)  # replies per journal file
     where: Literal["executors", "driver"]
     journal: str | None = None  # folder of driver and executors; null = inside the warehouse
+
+    @field_validator("journal")
+    @classmethod
+    def _place(cls, name: str | None) -> str | None:
+        return None if name is None else config_checks.place(name)

@@ -22,7 +22,8 @@ class ApiParams(Settings):
     decoding       laid over the model's
     key_env        environment variable that holds the key; or key_file, or key_scope (scope/name)
     aws_credentials   Bedrock without a key: environment, profile:NAME or chain (`scoring.aws`)
-    concurrency    requests under way at once, of the whole job
+    concurrency    requests under way at once, of the whole job; where it is below scoring.shards,
+                   the model is asked by as many shards
     rpm, tpm       requests and tokens per minute, of the whole job
     timeout        seconds of one attempt
     max_attempts, max_seconds   how long one call is tried

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -10,12 +10,16 @@ from pydantic import ValidationError
 from fairscreen.errors import ConfigError, InputError
 from fairscreen.scoring.providers.base import Image
 from fairscreen.settings.base import Settings
+from fairscreen.yaml_text import is_whole
 
 P = TypeVar("P", bound=Settings)
 
 
 def checked(model: type[P], params: Mapping[str, Any], where: str) -> P:
     """`params` as `model`; ConfigError names `where.field` and what is allowed."""
+    if at := _broken(params):
+        problem = "holds half a character (a lone surrogate), which cannot be sent"
+        raise ConfigError(f"{where}.{at}", problem, "Write the text anew.")
     try:
         return model.model_validate(dict(params))
     except ValidationError as error:
@@ -26,6 +30,23 @@ def checked(model: type[P], params: Mapping[str, Any], where: str) -> P:
             problem = "is not a parameter of this kind"
         names = ", ".join(model.model_fields) or "none"
         raise ConfigError(field, problem, f"Parameters are: {names}.") from None
+
+
+def _broken(value: Any) -> str | None:
+    """Where a text is that UTF-8 cannot write, as the path to it; None = nowhere."""
+    if isinstance(value, str):
+        return None if is_whole(value) else ""
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        items = value.items()
+    elif isinstance(value, list | tuple):
+        items = enumerate(value)
+    for key, inner in items:
+        if isinstance(key, str) and not is_whole(key):
+            return "(the name of a field)"
+        if (at := _broken(inner)) is not None:
+            return f"{key}.{at}".rstrip(".")
+    return None
 
 
 def text_only(resume: str | Image) -> str:
