@@ -25,8 +25,8 @@ its filter turned away).
 
 **What counts.** Every reply of the audit's own waves (`replies.cost_max_usd`), and the table
 `unclaimed_costs`: attempts that may be billed, of calls that a stop, a broken service or an empty
-purse left without a reply. The latter are noted while a cap is set. What another audit paid for
-counts there.
+purse left without a reply, and replies that the journal could not take (a full disk). The latter
+are noted while a cap is set. What another audit paid for counts there.
 
 Money is counted in whole picodollars (1e-12 US dollars): sums of floats drift.
 """
