@@ -275,7 +275,7 @@ def _add(
         "call_key": call, "model": MODEL, "model_version": "v1",
         "transport": "answered" if ok else "refused", "reply": f"{score}" if ok else None,
         "finish_reason": None, "error": None, "attempts": 1, "latency_ms": 2.0, "tokens_in": None,
-        "tokens_out": None, "cost_usd": 0.0, "asked_at": WHEN, "wave_id": "w1",
+        "tokens_out": None, "cost_usd": 0.0, "cost_max_usd": 0.0, "asked_at": WHEN, "wave_id": "w1",
         "retry": None, "p_yes": None, "expected_score": None, "provider_id": None,
     })  # fmt: skip
     tables["scores"].append({
