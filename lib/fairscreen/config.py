@@ -65,6 +65,12 @@ class Config(Settings):
             config_checks.contrast_values(name, c.attribute, (*c.x1, *c.x0), known)
         return self
 
+    @model_validator(mode="after")
+    def _drawn(self) -> Config:
+        if self.estimation.rescores:
+            config_checks.rescoring_mode(self.population.mode)
+        return self
+
     def hash(self, *sections: str) -> str:
         """First 16 hex digits of SHA-256 over the canonical JSON of the named sections.
 

@@ -23,6 +23,17 @@ NUMBER_MEDIATORS = (
     "surname_p_white", "surname_p_black", "surname_p_asian_pacific", "surname_p_hispanic",
 )  # fmt: skip
 
+#: Variables that the generator draws after gender, race and age, in order.
+DRAWN = ("state", "edu_level", "exp_year", "first_name", "surname")
+# Which of them a column is made of, and what each is drawn from among them.
+_MADE_OF = {
+    "state": "state", "region": "state", "edu_level": "edu_level", "edu_group": "edu_level",
+    "exp_year": "exp_year",
+    **{c: "first_name" for c in (*TEXT_MEDIATORS, *NUMBER_MEDIATORS) if c.startswith("first_name")},
+    **{c: "surname" for c in (*TEXT_MEDIATORS, *NUMBER_MEDIATORS) if c.startswith("surname")},
+}  # fmt: skip
+_PARENTS = {"edu_level": ("state",), "exp_year": ("state", "edu_level")}
+
 
 def not_empty(name: str, values: Iterable[object]) -> None:
     if not list(values):
@@ -179,6 +190,57 @@ def _cut_points(name: str, column: str, cuts: Sequence[float]) -> None:
         raise ValueError(f"{name} is no number; numbers are age, {', '.join(NUMBER_MEDIATORS)}")
     if list(cuts) != sorted(set(cuts)):
         raise ValueError(f"{name} does not increase; sort its cut points")
+
+
+def drawn_by(columns: Iterable[str]) -> tuple[str, ...]:
+    """The variables of the generator, in its order, that columns of `applicants` are made of."""
+    used = {_MADE_OF[column] for column in columns}
+    return tuple(variable for variable in DRAWN if variable in used)
+
+
+def drawn_order(redlining: Sequence[str]) -> None:
+    """R of drawn variables, each drawn from variables of R alone: B comes after it."""
+    if unknown := [v for v in redlining if v not in DRAWN]:
+        raise ValueError(f"{unknown[0]} is no drawn variable; they are {', '.join(DRAWN)}")
+    for name in redlining:
+        if after := [p for p in _PARENTS.get(name, ()) if p not in redlining]:
+            raise ValueError(f"{name} is drawn given {after[0]}, so it cannot come before it")
+
+
+def rescoring_roles(redlining: Sequence[str], business: Sequence[str]) -> None:
+    """Every variable that is drawn given X is in exactly one role, and R can be drawn before B."""
+    r, b = drawn_by(redlining), drawn_by(business)
+    if both := [v for v in r if v in b]:
+        raise ValueError(
+            f"rescoring draws {both[0]} anew as a whole, and the roles take it for redlining and "
+            "for business; put all its columns into one role"
+        )
+    if missing := [v for v in DRAWN if v not in (*r, *b)]:
+        columns = [c for c, variable in _MADE_OF.items() if variable == missing[0]]
+        raise ValueError(
+            f"rescoring needs a role for {missing[0]}, which differs by gender or race; put one of "
+            f"{', '.join(columns)} into redlining or business"
+        )
+    try:
+        drawn_order(r)
+    except ValueError as error:
+        raise ValueError(
+            f"rescoring draws redlining mediators before business ones: {error}; put both into "
+            "one role"
+        ) from None
+
+
+def rescoring_mode(mode: str) -> None:
+    """Only a drawn applicant can be drawn again as somebody else."""
+    if mode != "balanced":
+        taken = {"surveyed": "are surveyed people as they are"}.get(
+            mode, "have the state and the degree of a surveyed person"
+        )
+        raise ValueError(
+            f"estimation.approach rescoring asks who an applicant were, were he of another gender "
+            f"or race; population.mode {mode} cannot answer it: its applicants {taken}; set "
+            "population.mode: balanced, or estimation.approach: observational"
+        )
 
 
 def contrast_values(

@@ -49,6 +49,10 @@ BAD = [
      "field."),
     ("estimation.roles.business=[edu_group, region]", "estimation.roles: redlining and business "
      "together names region twice; keep it once. Correct this field."),
+    ("estimation.approach=double", "estimation.approach: 'double': Input should be "
+     "'observational', 'rescoring' or 'both'. Correct this field."),
+    ("estimation.placebo_share=1.5", "estimation.placebo_share: 1.5: Input should be less than or "
+     "equal to 1. Correct this field."),
     ("estimation.roles.bins={age: [30, 25], exp_year: [5]}", "estimation.roles: bins.age does not "
      "increase; sort its cut points. Correct this field."),
     ("estimation.roles.ungrouped.redlining=[surname, nope]", "estimation.roles.ungrouped: nope is "
@@ -377,3 +381,53 @@ def test_hispanic_people_as_a_race_can_be_contrasted() -> None:
     assert cfg.population.race_labels == ("white", "black", "asian_pacific", "hispanic")
     with pytest.raises(ConfigError, match="race has no value hispanic; values are white, black, a"):
         load(DEMO, [contrast])
+
+
+RESCORING = [
+    (
+        ["population.mode=surveyed"],
+        "(top level): estimation.approach rescoring asks who an applicant were, were he of another "
+        "gender or race; population.mode surveyed cannot answer it: its applicants are surveyed "
+        "people as they are; set population.mode: balanced, or estimation.approach: observational. "
+        "Correct this field.",
+    ),
+    (
+        ["population.mode=draws"],
+        "(top level): estimation.approach rescoring asks who an applicant were, were he of another "
+        "gender or race; population.mode draws cannot answer it: its applicants have the state and "
+        "the degree of a surveyed person; set population.mode: balanced, or estimation.approach: "
+        "observational. Correct this field.",
+    ),
+    (
+        ["estimation.roles.redlining=[first_name_gender, surname_race, edu_group]",
+         "estimation.roles.business=[region, exp_year]"],
+        "estimation: rescoring draws redlining mediators before business ones: edu_level is drawn "
+        "given state, so it cannot come before it; put both into one role. Correct this field.",
+    ),
+    (
+        ["estimation.roles.redlining=[first_name_gender, surname_race]"],
+        "estimation: rescoring needs a role for state, which differs by gender or race; put one of "
+        "state, region into redlining or business. Correct this field.",
+    ),
+    (
+        ["estimation.roles.redlining=[first_name_gender, surname_race, region]",
+         "estimation.roles.business=[first_name_cohort, edu_group, exp_year]"],
+        "estimation: rescoring draws first_name anew as a whole, and the roles take it for "
+        "redlining and for business; put all its columns into one role. Correct this field.",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("overrides", "message"), RESCORING)
+def test_what_cannot_be_rescored_is_said_with_the_remedy(overrides, message) -> None:
+    load(DEMO, overrides)  # the observational estimate takes these
+    for approach in ("rescoring", "both"):
+        with pytest.raises(ConfigError) as caught:
+            load(DEMO, [*overrides, f"estimation.approach={approach}"])
+        assert str(caught.value) == f"{DEMO}, {message}"
+
+
+def test_a_variable_may_be_a_qualification_as_a_whole() -> None:
+    roles = ["estimation.roles.redlining=[first_name, surname]",
+             "estimation.roles.business=[state, edu_level, exp_year]"]  # fmt: skip
+    assert load(DEMO, ["estimation.approach=both", *roles]).estimation.primary == "rescoring"

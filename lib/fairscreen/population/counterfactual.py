@@ -8,7 +8,8 @@ uniforms, R before B:
     b_x0_r_x1   (R_x1, B_{x0,R_x1})     E_B
     b_x1_r_x0   (R_x0, B_{x1,R_x0})     E_R
 A set of values (white against Black and Asian) stands for its mix given Z in the design: whoever
-belongs to the set stays as he is, anybody else gets a value of it by the design's density.
+belongs to the set stays as he is, anybody else gets a value of it by the design's density (that
+of the whole job, where nobody of the set has his age and other attribute).
 Source: estimators.md of the design notes (counterfactual rescoring).
 """
 
@@ -20,6 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fairscreen.config_checks import drawn_order
 from fairscreen.population.domain import GENDERS
 from fairscreen.population.generator import VARIABLES, Drawn, Generator, Index, draw
 
@@ -34,8 +36,6 @@ VERSIONS: dict[str, tuple[Side, Side]] = {
     "b_x1_r_x0": ("x0", "x1"),
 }
 _FIELD = {name: "months" if name == "exp_year" else name for name in VARIABLES}
-# What a variable is drawn from, among the drawn ones: R cannot rest on B.
-_PARENTS = {"edu_level": ("state",), "exp_year": ("state", "edu_level")}
 
 
 def versions(
@@ -56,9 +56,9 @@ def versions(
     gender, race, age (n,): the applicants' own, as indices. u: one uniform (n,) per variable of
     generator.VARIABLES, and `attribute` for a set of several values. redlining: the variables of
     R, the others are B.
-    Raises ValueError where a variable of R is drawn from one of B, or Z has nobody of a set.
+    Raises ValueError where a variable of R is drawn from one of B, or the job has nobody of a set.
     """
-    check_order(redlining)
+    drawn_order(redlining)
     own = {"gender": gender, "race": race, "age": age}
     sides: dict[Side, Sequence[str]] = {"x1": x1, "x0": x0}
     z = {
@@ -82,15 +82,6 @@ def versions(
     return found
 
 
-def check_order(redlining: Sequence[str]) -> None:
-    """ValueError unless every variable of R is known and rests on variables of R alone."""
-    if unknown := [v for v in redlining if v not in VARIABLES]:
-        raise ValueError(f"{unknown[0]} is no drawn variable; they are {', '.join(VARIABLES)}")
-    for name in redlining:
-        if after := [p for p in _PARENTS.get(name, ()) if p not in redlining]:
-            raise ValueError(f"{name} is drawn given {after[0]}, so it cannot come before it")
-
-
 def valued(
     generator: Generator,
     job: str,
@@ -110,9 +101,11 @@ def valued(
     # (n, values): the design's density of each value, given the rest of Z
     density = np.moveaxis(design, axis, -1)[other, own["age"]][:, chosen]
     inside = np.isin(own[attribute], chosen)
+    whole = design.sum(axis=tuple(i for i in range(3) if i != axis))[chosen]
+    if whole.sum() <= 0:
+        raise ValueError(f"nobody of {', '.join(values)} is in {job}")
+    density = np.where(density.sum(axis=1, keepdims=True) > 0, density, whole)
     total = density.sum(axis=1)
-    if (~inside & (total <= 0)).any():
-        raise ValueError(f"nobody of {', '.join(values)} has this {job}'s other attributes")
     below = np.cumsum(density, axis=1) <= (u[attribute] * total)[:, None]
     drawn = chosen[np.minimum(below.sum(axis=1), len(chosen) - 1)]
     return np.where(inside, own[attribute], drawn)

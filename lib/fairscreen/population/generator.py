@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from fairscreen import random
 from fairscreen.config import Config
+from fairscreen.config_checks import DRAWN
 from fairscreen.population import experience
 from fairscreen.population.domain import GENDERS, REGIONS, Domain
 from fairscreen.population.naming import FirstNameTable, SurnameTable
@@ -34,7 +35,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 #: Variables drawn after gender, race and age, in order.
-VARIABLES = ("state", "edu_level", "exp_year", "first_name", "surname")
+VARIABLES = DRAWN
 
 
 @dataclass(frozen=True)

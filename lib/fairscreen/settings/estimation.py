@@ -83,9 +83,24 @@ class Overlap(Settings):
         return value
 
 
-class Estimation(Settings):
-    """`learner`: how nuisances are fitted (estimators/path_specific.py, PathOptions)."""
+Approach = Literal["observational", "rescoring", "both"]
+Primary = Literal["eif", "rescoring"]
 
+
+class Estimation(Settings):
+    """What is estimated, and how.
+
+    approach       observational: from the applicants as they are. rescoring: every applicant is
+                   also asked about as somebody of another gender or race (four or five versions of
+                   each contrast, see `population/counterfactual.py`), which needs applicants that
+                   the generator drew. Rescoring leads where it is chosen.
+    placebo_share  of the applicants whose document is asked about twice, and with another name of
+                   the same kind, where rescoring is chosen
+    learner        how nuisances are fitted (estimators/path_specific.py, PathOptions)
+    """
+
+    approach: Approach
+    placebo_share: float = Field(ge=0, le=1, allow_inf_nan=False)
     contrasts: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,62}$")], Contrast] = Field(
         min_length=1
     )
@@ -100,3 +115,22 @@ class Estimation(Settings):
     bootstrap_draws: int = Field(ge=0)
     equivalence_margin: Positive  # points of score; below it an effect is negligible
     overlap: Overlap
+
+    @model_validator(mode="after")
+    def _answerable(self) -> Estimation:
+        if self.rescores:
+            config_checks.rescoring_roles(self.roles.redlining, self.roles.business)
+        return self
+
+    @property
+    def observes(self) -> bool:
+        return self.approach != "rescoring"
+
+    @property
+    def rescores(self) -> bool:
+        return self.approach != "observational"
+
+    @property
+    def primary(self) -> Primary:
+        """The method whose rows are tested in families and lead the report."""
+        return "rescoring" if self.rescores else "eif"
