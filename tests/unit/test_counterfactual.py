@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 
 import numpy as np
 import pytest
 
 import population_inputs as inputs
-from fairscreen.population import counterfactual, experience
+from fairscreen.errors import InputError
+from fairscreen.population import counterfactual, experience, versions
 from fairscreen.population import generator as gen
 
 JOB, N, CUT = "nurses", 60_000, 4.0
@@ -139,6 +141,28 @@ def test_versions_share_what_they_should(attribute: str) -> None:
         mine = np.isin(who[attribute], [labels.index(v) for v in values])
         for name in ("state", "edu_level", "months", "first_name", "surname"):
             assert (getattr(found[side], name) == getattr(own, name))[mine].all()
+
+
+def test_where_nobody_of_a_set_has_the_rest_of_z_the_job_as_a_whole_gives_its_mix() -> None:
+    g = small()
+    model = g.jobs[JOB]
+    design = model.design.copy()
+    design[1, 1:, 0] = 0  # no Black or Asian man of the first age
+    g = dataclasses.replace(g, jobs={JOB: dataclasses.replace(model, design=design)})
+    n = 20_000
+    u = {"race": (np.arange(n) + 0.5) / n}
+    own = {"gender": np.ones(n, int), "race": np.zeros(n, int), "age": np.zeros(n, int)}
+    got = counterfactual.valued(g, JOB, "race", ("black", "asian_pacific"), own, u)
+    whole = design.sum(axis=(0, 2))[1:]
+    assert (got == 1).mean() == pytest.approx(whole[0] / whole.sum(), abs=1e-3)
+    assert set(got) == {1, 2}
+    nobody = dataclasses.replace(model, design=design * np.array([1, 0, 0])[None, :, None])
+    g = dataclasses.replace(g, jobs={JOB: nobody})
+    with pytest.raises(ValueError, match="nobody of black, asian_pacific is in nurses"):
+        counterfactual.valued(g, JOB, "race", ("black", "asian_pacific"), own, u)
+    cfg = inputs.generator(*SMALL)[0]
+    with pytest.raises(InputError, match=r"white_vs_rest: nobody of black, .* their mix there"):
+        versions.versions(None, g, cfg)  # before any applicant is looked at
 
 
 def test_roles_decide_what_is_held_and_their_order_is_checked() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,11 @@ def complete(
         generator, job, gender=people.gender, race=people.race, age=people.age, u=u, given=given
     )
     columns = _columns(generator, job, people, drawn, stamp)
+    return batch(columns, schema)
+
+
+def batch(columns: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
+    """The columns that the schema names, in its order and types."""
     arrays = [
         value.cast(field.type)
         if isinstance(value := columns[field.name], pa.Array)
@@ -79,14 +85,39 @@ def complete(
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def mediators(generator: Generator, drawn: Drawn) -> dict[str, Any]:
+    """Columns (n,) of `applicants` that are drawn after gender, race and age."""
+    domain, names, surnames = generator.domain, generator.first_names, generator.surnames
+    shares = surnames.shares[drawn.surname]
+    return {
+        "state": labels(domain.states, drawn.state),
+        "region": labels(REGIONS, domain.region_of_state[drawn.state]),
+        "edu_level": labels(domain.levels, drawn.edu_level),
+        "edu_group": labels(domain.groups, domain.group_of_level[drawn.edu_level]),
+        "exp_year": drawn.months / 12,
+        "first_name": names.names[drawn.first_name],
+        "surname": surnames.names[drawn.surname],
+        "first_name_gender": labels(
+            grouping.GENDER_GROUPS, names.gender_group[drawn.first_name].astype(np.int64)
+        ),
+        "first_name_cohort": labels(
+            names.cohort_labels, names.cohort_group[drawn.first_name].astype(np.int64)
+        ),
+        "surname_race": labels(surnames.groups, surnames.group[drawn.surname].astype(np.int64)),
+        "first_name_p_female": names.p_female[drawn.first_name],
+        "first_name_mean_year": _nullable(names.mean_year[drawn.first_name]),
+        **{
+            f"surname_p_{race}": _nullable(column)
+            for race, column in zip(naming.FEATURES, shares.T, strict=True)
+        },
+    }
+
+
 def _columns(
     generator: Generator, job: str, people: People, drawn: Drawn, stamp: Stamp
 ) -> dict[str, Any]:
-    domain, names, surnames = generator.domain, generator.first_names, generator.surnames
-    n = len(people.gender)
+    domain, n = generator.domain, len(people.gender)
     age = people.age + domain.age_min
-    region = domain.region_of_state[drawn.state]
-    shares = surnames.shares[drawn.surname]
     cell = (people.gender, people.race, people.age)
     design, z_gender, z_race = (
         (w[cell] for w in gen.weights(generator.jobs[job]))
@@ -94,33 +125,14 @@ def _columns(
         else (np.ones(n), np.ones(n), np.ones(n))
     )
     return {
-        "audit_id": _constant(stamp.audit_id, n),
+        **mediators(generator, drawn),
+        "audit_id": constant(stamp.audit_id, n),
         "applicant_id": people.applicant_id,
-        "job": _constant(job, n),
-        "gender": _labels(GENDERS, people.gender),
-        "race": _labels(domain.races, people.race),
+        "job": constant(job, n),
+        "gender": labels(GENDERS, people.gender),
+        "race": labels(domain.races, people.race),
         "age": age,
         "birth_year": generator.as_of_year - age,
-        "state": _labels(domain.states, drawn.state),
-        "region": _labels(REGIONS, region),
-        "edu_level": _labels(domain.levels, drawn.edu_level),
-        "edu_group": _labels(domain.groups, domain.group_of_level[drawn.edu_level]),
-        "exp_year": drawn.months / 12,
-        "first_name": names.names[drawn.first_name],
-        "surname": surnames.names[drawn.surname],
-        "first_name_gender": _labels(
-            grouping.GENDER_GROUPS, names.gender_group[drawn.first_name].astype(np.int64)
-        ),
-        "first_name_cohort": _labels(
-            names.cohort_labels, names.cohort_group[drawn.first_name].astype(np.int64)
-        ),
-        "surname_race": _labels(surnames.groups, surnames.group[drawn.surname].astype(np.int64)),
-        "first_name_p_female": names.p_female[drawn.first_name],
-        "first_name_mean_year": _nullable(names.mean_year[drawn.first_name]),
-        **{
-            f"surname_p_{race}": _nullable(column)
-            for race, column in zip(naming.FEATURES, shares.T, strict=True)
-        },
         "person_key": people.person_key,
         "survey_weight": (
             pa.nulls(n, pa.int32()) if people.survey_weight is None else people.survey_weight
@@ -128,18 +140,22 @@ def _columns(
         "design_weight": pa.array(design).cast(pa.decimal128(18, 6)),
         "z_weight_gender": pa.array(z_gender).cast(pa.decimal128(18, 6)),
         "z_weight_race": pa.array(z_race).cast(pa.decimal128(18, 6)),
-        "mode": _constant(stamp.mode, n),
+        "mode": constant(stamp.mode, n),
         "acs_vintage": np.full(n, stamp.vintage, dtype=np.int32),
     }
 
 
-def _constant(value: str, n: int) -> pa.Array:
+def constant(value: str | None, n: int) -> pa.Array:
+    """(n,) of one text, or of nulls."""
+    if value is None:
+        return pa.nulls(n, pa.string())
     return pa.repeat(pa.scalar(value), n)
 
 
-def _labels(labels: tuple[str, ...], index: Index) -> pa.Array:
+def labels(values: tuple[str, ...], index: Index) -> pa.Array:
+    """(n,) text: the values at these places."""
     codes = pa.array(index.astype(np.int32))
-    return pa.DictionaryArray.from_arrays(codes, pa.array(labels)).cast(pa.string())
+    return pa.DictionaryArray.from_arrays(codes, pa.array(values)).cast(pa.string())
 
 
 def _nullable(values: NDArray[np.float64]) -> pa.Array:

@@ -1,6 +1,7 @@
 """Bronze to applicants: who applies, who was left out and why, propensities that are known.
 
-And how typical the names are that applicants can have.
+And how typical the names are that applicants can have; and, where the audit rescores, the same
+applicants as somebody of another gender or race.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import functions as sf
 
-from fairscreen.population import build, fit, known, rows, typicality
+from fairscreen.population import build, fit, known, rows, typicality, versions
 from fairscreen.population.jobs import Chosen
 from fairscreen.sources import editions
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
@@ -18,16 +19,18 @@ from fairscreen.tables import Warehouse
 
 
 def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
-    """This audit's applicants, what their fit stands on, known propensities, the name tables.
+    """This audit's applicants and their versions, what their fit stands on, known propensities, the
+    name tables.
 
     The config's jobs are those of `chosen`; what else it holds is for the record.
     """
     cfg, warehouse = run.cfg, run.warehouse
     settings = cfg.model_dump(mode="json", include={"seed", "population", "documents"})
     # Ungrouped roles read columns that are there anyway.
-    design = cfg.estimation.model_dump(
-        mode="json", include={"contrasts": True, "roles": {"redlining", "business", "bins"}}
-    )
+    named: dict[str, Any] = {"contrasts": True, "roles": {"redlining", "business", "bins"}}
+    if cfg.estimation.rescores:
+        named["placebo_share"] = True
+    design = cfg.estimation.model_dump(mode="json", include=named)
 
     def work() -> dict[str, Any]:
         source = {
@@ -52,6 +55,11 @@ def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
         else:
             propensities = known.known_propensity(written, fitted.generator, cfg)
         warehouse.replace("known_propensity", propensities, where=run.mine)
+        if cfg.estimation.rescores:
+            others = versions.versions(written, fitted.generator, cfg)
+        else:
+            others = warehouse.rows("versions", [])  # nothing of an earlier approach
+        warehouse.replace("versions", others, where=run.mine)
         write_typicality(warehouse, fitted.names, cfg.audit_id)
         ledger = warehouse.read("source_file").where(sf.col("sha256").isin(*bronze.sha256["acs"]))
         files = {row["sha256"]: row["file"] for row in ledger.select("sha256", "file").collect()}
