@@ -205,6 +205,14 @@ def people() -> dict[str, list[dict[str, Any]]]:
             number += 1
             outcome = "refused" if number == 8 else "ok"
             _add(tables, f"a{number}", job, gender, race, posting, outcome, 50 + 1.25 * number)
+    # Two of them as somebody else: whoever counts applicants must leave these out.
+    tables["scores"] += [
+        row
+        | {"document_id": f"{row['document_id']}/male_vs_female/x1", "version": "x1",
+           "request_id": f"{row['document_id']}/male_vs_female/x1@{MODEL}#0",
+           "contrast": "male_vs_female", "score": Decimal("99.0000")}
+        for row in tables["scores"][:2]
+    ]  # fmt: skip
     return tables
 
 
@@ -263,12 +271,12 @@ def _add(
     tables["contents"].append(_content(resume))
     tables["documents"].append({
         "audit_id": AUDIT, "document_id": document, "applicant_id": who, "job": job,
-        "document_format": "text", "content_key": key(resume),
+        "document_format": "text", "content_key": key(resume), "contrast": None, "version": None,
     })  # fmt: skip
     tables["requests"].append({
         "audit_id": AUDIT, "request_id": request, "document_id": document, "applicant_id": who,
         "job": job, "model": MODEL, "replicate": 0, "content_key": key(resume),
-        "prompt_key": key(posting), "call_key": call,
+        "prompt_key": key(posting), "call_key": call, "contrast": None, "version": None,
     })  # fmt: skip
     ok = outcome == "ok"
     tables["replies"].append({
@@ -277,12 +285,14 @@ def _add(
         "finish_reason": None, "error": None, "attempts": 1, "latency_ms": 2.0, "tokens_in": None,
         "tokens_out": None, "cost_usd": 0.0, "cost_max_usd": 0.0, "asked_at": WHEN, "wave_id": "w1",
         "retry": None, "p_yes": None, "expected_score": None, "provider_id": None,
+        "cost_max_usd": None,
     })  # fmt: skip
     tables["scores"].append({
         "audit_id": AUDIT, "request_id": request, "document_id": document, "applicant_id": who,
         "job": job, "document_format": "text", "model": MODEL, "replicate": 0, "call_key": call,
         "parser": "number/2", "outcome": outcome, "reason": None if ok else "refused",
         "score": Decimal(f"{score:.4f}") if ok else None, "reply_wave": "w1",
+        "contrast": None, "version": None,
     })  # fmt: skip
 
 

@@ -2,9 +2,11 @@
 -- One row per: audit_id, document_id
 CREATE TABLE IF NOT EXISTS documents (
   audit_id STRING NOT NULL,
-  document_id STRING NOT NULL COMMENT 'applicant_id/format',
+  document_id STRING NOT NULL COMMENT 'applicant_id/format, then contrast and version',
   applicant_id STRING NOT NULL,
   job STRING NOT NULL,
   document_format STRING NOT NULL COMMENT 'text',
-  content_key STRING NOT NULL COMMENT 'first 128 bits of SHA-256 of the bytes shown, 32 hex digits'
+  content_key STRING NOT NULL COMMENT 'first 128 bits of SHA-256 of the bytes shown, 32 hex digits',
+  contrast STRING COMMENT 'of a version for counterfactual rescoring; null = own document, or a placebo',
+  version STRING COMMENT 'see versions; null = the applicant''s own document'
 ) USING delta CLUSTER BY (audit_id, job) COMMENT 'Silver: documents';

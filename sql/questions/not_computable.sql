@@ -39,5 +39,5 @@ FROM estimates AS e
 LEFT JOIN thinnest AS t
   USING (audit_id, model, contrast, document_format, slice)
 WHERE e.status <> 'ok'
-  AND (e.design <> 'path_specific' OR e.method = 'eif')
+  AND (e.design <> 'path_specific' OR e.method IN ('eif', 'rescoring', 'observational_minus_rescoring', 'wald'))
 ORDER BY e.status DESC, e.audit_id, e.model, e.contrast, e.slice, e.estimand, e.method;

@@ -8,9 +8,9 @@ WITH number AS (
     audit_id, model, attribute, contrast, document_format, slice, estimand, method,
     estimate, input_versions, SUBSTRING(slice, 5) AS job
   FROM estimates
-  WHERE design = 'path_specific' AND method = 'eif' AND estimand = 'TE'
+  WHERE design = 'path_specific' AND method IN ('eif', 'rescoring') AND estimand = 'TE'
     AND slice LIKE 'job=%' AND estimate IS NOT NULL
-  ORDER BY ABS(estimate) DESC, audit_id, model, contrast, document_format, slice
+  ORDER BY ABS(estimate) DESC, audit_id, model, contrast, document_format, slice, method
   LIMIT 1
 ),
 ranked AS (
@@ -26,7 +26,7 @@ ranked AS (
   JOIN scores AS s
     ON s.audit_id = n.audit_id AND s.model = n.model
       AND s.document_format = n.document_format AND s.job = n.job
-  WHERE s.outcome = 'ok'
+  WHERE s.outcome = 'ok' AND s.version IS NULL
 )
 SELECT
   r.audit_id,

@@ -28,5 +28,5 @@ SELECT
     '; '
   ) AS reasons
 FROM estimates
-WHERE design = 'path_specific'
+WHERE design = 'path_specific' AND estimand <> 'agreement'
 GROUP BY audit_id, model, attribute, contrast, document_format, slice, method

@@ -143,6 +143,7 @@ def test_group_outcomes_equals_pandas(spark, filled):
     tables = small_audit.people()
     people = pd.DataFrame(tables["applicants"])[["audit_id", "applicant_id", "gender", "race"]]
     both = pd.DataFrame(tables["scores"]).merge(people, on=["audit_id", "applicant_id"])
+    both = both[both["version"].isna()]
     both["score"] = both["score"].astype(float)
     expected = both.groupby(keys).agg(asked=("outcome", "size"), mean_score=("score", "mean"))
     for outcome in ("ok", "refused", "unparseable", "failed"):
@@ -151,6 +152,15 @@ def test_group_outcomes_equals_pandas(spark, filled):
     pd.testing.assert_frame_equal(got, expected.sort_index(), check_dtype=False)
     assert got["refused"].sum() == 1
     assert got["mean_score"].isna().sum() == 1  # a group without a score has none, not 0
+
+
+def test_version_outcomes_are_the_versions_alone(spark, filled):
+    view = _answer(spark, filled, "views", "version_outcomes.sql")
+    found = view[["contrast", "version", "gender", "asked", "ok", "mean_score"]]
+    assert sorted(found.itertuples(index=False, name=None)) == [
+        ("male_vs_female", "x1", "female", 1, 1, 99.0),
+        ("male_vs_female", "x1", "male", 1, 1, 99.0),
+    ]
 
 
 def test_group_reasons_are_the_requests_without_a_score(spark, filled):
@@ -184,11 +194,11 @@ def test_command_prints_and_writes_json(filled, tmp_path, capsys):
     options = ["sql", str(file), "--warehouse", filled.root]
     assert main(options) == 0
     shown = capsys.readouterr().out
-    assert shown.splitlines()[:4] == ["mark  n", "----  -", ";     8", "(1 row)"]
+    assert shown.splitlines()[:4] == ["mark   n", "----  --", ";     10", "(1 row)"]
     assert main([*options, "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert [s["rows"] for s in result["statements"]] == [
-        [{"mark": ";", "n": 8}],
+        [{"mark": ";", "n": 10}],
         [{"nothing": None, "nan": None}],
     ]
 

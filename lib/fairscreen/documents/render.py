@@ -1,4 +1,7 @@
-"""Applicants to documents: one text resume each, and the job descriptions beside them."""
+"""Applicants to documents: one text resume each, and the job descriptions beside them.
+
+Where an audit rescores, one more for each of an applicant's versions (table `versions`).
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,11 @@ from fairscreen.errors import InputError
 _INPUT = (
     "applicant_id", "job", "age", "state", "edu_level", "exp_year", "first_name", "surname",
 )  # fmt: skip
+_VERSION = ("contrast", "version")
 DOCUMENT_COLUMNS = (
-    "audit_id", "document_id", "applicant_id", "job", "document_format", "content_key",
+    "audit_id", "document_id", "applicant_id", "job", "document_format", "content_key", *_VERSION,
 )  # fmt: skip
-_OUTPUT = ("document_id", "applicant_id", "job", "document_format", "content_key", "text")
+_OUTPUT = (*DOCUMENT_COLUMNS[1:], "text")
 _Batches = Iterable[pa.RecordBatch]
 
 
@@ -45,15 +49,20 @@ def content_hash(cfg: Config) -> str:
     return content_key(json.dumps(said, sort_keys=True))
 
 
-def render(applicants: DataFrame, cfg: Config) -> DataFrame:
-    """One row per applicant and format: the columns of table `documents`, and `text`.
+def render(applicants: DataFrame, cfg: Config, versions: DataFrame | None = None) -> DataFrame:
+    """One row per applicant, version and format: the columns of table `documents`, and `text`.
 
+    versions: rows of that table; None = there are none. A version with the mediators of another
+    has the same text, and so the same content key: content is chosen by applicant, never by name.
     Needs the columns of a profile only; gender and race are never read.
     Raises InputError (through `errors.from_worker`) for a value that no resume can show.
     """
     worker = _worker(job_contents(cfg), load_schools(), cfg.documents.as_of, cfg.seed)
     schema = ", ".join(f"{name} string" for name in _OUTPUT)
-    profiles = applicants.select(*_typed())
+    own = [sf.lit(None).cast("string").alias(name) for name in _VERSION]
+    profiles = applicants.select(*_typed(), *own)
+    if versions is not None:
+        profiles = profiles.unionByName(versions.select(*_typed(), *_VERSION))
     rendered = profiles.mapInArrow(worker, schema)
     return rendered.select(sf.lit(cfg.audit_id).alias("audit_id"), *_OUTPUT)
 
@@ -83,18 +92,19 @@ def _worker(
 ) -> Callable[[_Batches], _Batches]:
     def work(batches: _Batches) -> _Batches:
         for batch in batches:
-            columns = [batch.column(name).to_pylist() for name in _INPUT]
+            columns = [batch.column(name).to_pylist() for name in (*_INPUT, *_VERSION)]
             rows = []
-            for values in zip(*columns, strict=True):
+            for *values, contrast, version in zip(*columns, strict=True):
                 profile = Profile(*values)
                 try:
                     text = render_text(profile, _content(pools, profile), schools, as_of, seed)
                 except InputError as error:
                     raise error.marked() from None
+                name = "/".join(filter(None, (profile.applicant_id, "text", contrast, version)))
                 rows.append(
                     (
-                        f"{profile.applicant_id}/text", profile.applicant_id, profile.job,
-                        "text", content_key(text), text,
+                        name, profile.applicant_id, profile.job, "text", content_key(text),
+                        contrast, version, text,
                     )
                 )  # fmt: skip
             arrays = [pa.array([row[i] for row in rows], pa.string()) for i in range(len(_OUTPUT))]

@@ -1,4 +1,4 @@
-"""What an audit asks: one request per document, model and replicate.
+"""What an audit asks: one request per document and model.
 
 The call key hashes the canonical JSON of what is sent and of what the screener's answer depends
 on besides (model, files, pooling, parameters). Two requests with the same key are one call.
@@ -7,7 +7,7 @@ Transport settings are no part of it: another concurrency or shard number asks n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -15,14 +15,15 @@ from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
 from fairscreen.errors import InputError
+from fairscreen.estimators.rescoring import PLACEBO_REPEAT
 from fairscreen.scoring.calls import Kind, canonical
 from fairscreen.scoring.images import require_readers
 from fairscreen.scoring.screeners import KINDS
 from fairscreen.settings.scoring import Screener
 from fairscreen.tables import Warehouse
 
-# Replicates come with the chat models; one answer each until then.
-_REPLICATE = 0
+# Differs from version x0 in what a screener is told alone.
+_TOLD = "x1_w_x0"
 
 
 def requests(
@@ -31,11 +32,13 @@ def requests(
     cfg: Config,
     prompt_keys: Mapping[str, str],
     kinds: Mapping[str, Kind] = KINDS,
+    versions: DataFrame | None = None,
 ) -> DataFrame:
     """Columns of `requests`, and `document_format` and `payload` (what else is sent, or null).
 
-    `documents`, `applicants`: this audit's rows of both tables. `prompt_keys`: job to content
-    key of its job description. Raises InputError for a job that has none.
+    `documents`, `applicants`, `versions`: this audit's rows of these tables (None: no versions).
+    `prompt_keys`: job to content key of its job description. Raises InputError for a job that has
+    none.
     """
     missing = sorted(set(cfg.population.jobs) - set(prompt_keys))
     if missing:
@@ -45,16 +48,23 @@ def requests(
             "Give the job's content file one (conf/jobs).",
         )
     prompts = _lookup("job", prompt_keys)
-    features = applicants.select("applicant_id", _payload(cfg).alias("payload"))
+    payload, person = _payload(cfg).alias("payload"), ("applicant_id", "contrast", "version")
+    own = applicants.withColumns(dict.fromkeys(person[1:], sf.lit(None).cast("string")))
+    features = own.select(_joined(person).alias("person"), payload)
+    if versions is not None:
+        others = versions.select(_joined(person).alias("person"), payload)
+        features = features.unionByName(others)
     frames = []
     for name, screener in cfg.scoring.models.items():
         kind = kinds[screener.kind]
         frame = documents.withColumn("prompt_key", prompts)
         if kind.sends == "applicant":
-            frame = frame.join(features, "applicant_id")
+            frame = frame.withColumn("person", _joined(person)).join(features, "person")
         else:
+            frame = frame.where(sf.coalesce("version", sf.lit("")) != _TOLD)
             frame = frame.withColumn("payload", sf.lit(None).cast("string"))
-        request_id = sf.concat("document_id", sf.lit(f"@{name}#{_REPLICATE}"))
+        frame = frame.withColumn("replicate", _replicate())
+        request_id = sf.concat("document_id", sf.lit(f"@{name}#"), "replicate")
         frames.append(
             frame.select(
                 sf.lit(cfg.audit_id).alias("audit_id"),
@@ -64,10 +74,12 @@ def requests(
                 "job",
                 "document_format",
                 sf.lit(name).alias("model"),
-                sf.lit(_REPLICATE).alias("replicate"),
+                "replicate",
                 "content_key",
                 "prompt_key",
-                call_key_column(kind, screener).alias("call_key"),
+                call_key_column(kind, screener, sf.col("replicate")).alias("call_key"),
+                "contrast",
+                "version",
                 "payload",
             )
         )
@@ -92,7 +104,9 @@ def of_audit(
         prompt_keys = {job: key for job, key, _ in job_descriptions(cfg)}
     documents = warehouse.read("documents").where(mine)
     require_readers(documents, warehouse.read("contents"), cfg, kinds)
-    return requests(documents, warehouse.read("applicants").where(mine), cfg, prompt_keys, kinds)
+    people = warehouse.read("applicants").where(mine)
+    versions = warehouse.read("versions").where(mine) if cfg.estimation.rescores else None
+    return requests(documents, people, cfg, prompt_keys, kinds, versions)
 
 
 def identity(kind: Kind, screener: Screener) -> str:
@@ -100,24 +114,38 @@ def identity(kind: Kind, screener: Screener) -> str:
     return canonical({"model": kind.model(screener.params), **kind.identity(screener.params)})
 
 
-def call_key_column(kind: Kind, screener: Screener) -> Column:
-    """The call key of rows that have content_key and prompt_key, or payload."""
-    return sf.substring(sf.sha2(_sent(kind, screener), 256), 1, 32)
+def call_key_column(kind: Kind, screener: Screener, replicate: Column | None = None) -> Column:
+    """The call key of rows that have content_key and prompt_key, or payload. replicate: None = 0,
+    as of everything that is asked once."""
+    sent = _sent(kind, screener, sf.lit(0) if replicate is None else replicate)
+    return sf.substring(sf.sha2(sent, 256), 1, 32)
 
 
-def _sent(kind: Kind, screener: Screener) -> Column:
+def _sent(kind: Kind, screener: Screener, replicate: Column) -> Column:
     """The canonical JSON as a column: keys in order, hex keys and payload as they are."""
     own = identity(kind, screener)
-    end = f'"replicate":{_REPLICATE}}}'
+    end = sf.concat(sf.lit('"replicate":'), replicate.cast("string"), sf.lit("}"))
     if kind.sends == "applicant":
-        return sf.concat(sf.lit('{"applicant":'), "payload", sf.lit(f',"identity":{own},{end}'))
+        middle = sf.lit(f',"identity":{own},')
+        return sf.concat(sf.lit('{"applicant":'), "payload", middle, end)
     return sf.concat(
         sf.lit('{"content":"'),
         "content_key",
         sf.lit(f'","identity":{own},"prompt":"'),
         "prompt_key",
-        sf.lit(f'",{end}'),
+        sf.lit('",'),
+        end,
     )
+
+
+def _replicate() -> Column:
+    """1 for the placebo that asks about a document again, so that it is another call; else 0."""
+    return sf.when(sf.col("version") == PLACEBO_REPEAT, 1).otherwise(0)
+
+
+def _joined(columns: Sequence[str]) -> Column:
+    """Columns as one key: nulls are left out, so that they too are equal."""
+    return sf.concat_ws("/", *columns)
 
 
 def _payload(cfg: Config) -> Column:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError
@@ -34,7 +35,8 @@ class ScoreResult:
     """What the station did. `asked`: calls answered in this run; `reused`: all other requests.
 
     outcomes           model -> outcome -> requests
-    outcomes_by_group  model -> "gender=female" -> outcome -> requests
+    outcomes_by_group  model -> "gender=female" -> outcome -> requests, of own documents: a version
+                       is somebody of another group
     final              every request has a reply, be it a failure: failures are final until a retry
     notes              requests without a score by reason and group; where parsers disagree
     """
@@ -86,7 +88,7 @@ def score(
     warehouse.replace("scores", parsed, where=mine)
     scored = warehouse.read("scores").where(mine)
     outcomes, groups, unanswered, total, notes = _count(scored, applicants)
-    notes += _compare(warehouse, cfg, scored, applicants)
+    notes += _compare(warehouse, cfg, scored.where("version IS NULL"), applicants)
     return ScoreResult(
         asked=waves.asked,
         reused=total - waves.asked,
@@ -151,10 +153,11 @@ def journal_root(warehouse: Warehouse, cfg: Config) -> Path:
 def _count(
     scored: DataFrame, applicants: DataFrame
 ) -> tuple[dict[str, Counts], dict[str, dict[str, Counts]], int, int, list[str]]:
-    """Outcomes by model, and by model and group; requests without a reply; requests; notes."""
+    """Outcomes by model, and by model and group (own documents alone); requests without a reply;
+    requests; notes of own documents."""
     people = applicants.select("applicant_id", "gender", "race")
     grouped = scored.join(people, "applicant_id").groupBy(
-        "model", "gender", "race", "outcome", "reason"
+        "model", "gender", "race", "outcome", "reason", sf.col("version").isNull().alias("own")
     )
     outcomes: dict[str, Counts] = {}
     groups: dict[str, dict[str, Counts]] = {}
@@ -164,11 +167,11 @@ def _count(
         n, outcome = int(row["count"]), row["outcome"]
         total += n
         unanswered += n if row["reason"] == Reason.NO_REPLY else 0
-        labels = (f"gender={row['gender']}", f"race={row['race']}")
+        labels = (f"gender={row['gender']}", f"race={row['race']}") if row["own"] else ()
         by_group = groups.setdefault(row["model"], {})
         for counts in (
             outcomes.setdefault(row["model"], {}),
             *(by_group.setdefault(x, {}) for x in labels),
         ):
             counts[outcome] = counts.get(outcome, 0) + n
-    return outcomes, groups, unanswered, total, no_score(r.asDict() for r in rows)
+    return outcomes, groups, unanswered, total, no_score(r.asDict() for r in rows if r["own"])

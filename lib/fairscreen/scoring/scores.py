@@ -13,7 +13,7 @@ from fairscreen.scoring.parse import Try, settle
 
 _KEYS = (
     "audit_id", "request_id", "document_id", "applicant_id", "job", "document_format", "model",
-    "call_key",
+    "call_key", "contrast", "version",
 )  # fmt: skip
 _ROWS = pa.schema(
     [

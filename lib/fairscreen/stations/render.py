@@ -11,11 +11,15 @@ from fairscreen.stations.common import Run, StationResult, fingerprint, run_stat
 
 
 def run(run: Run, applicants: StationResult) -> StationResult:
-    """Rows of `documents` of this audit, and the `contents` that were not there yet."""
+    """Rows of `documents` of this audit (applicants and their versions), and the `contents` that
+    were not there yet."""
     cfg, warehouse = run.cfg, run.warehouse
 
     def work() -> dict[str, Any]:
-        rendered = render.render(warehouse.read("applicants").where(run.mine), cfg)
+        versions = None
+        if cfg.estimation.rescores:
+            versions = warehouse.read("versions").where(run.mine)
+        rendered = render.render(warehouse.read("applicants").where(run.mine), cfg, versions)
         warehouse.insert_new("contents", render.contents(rendered), keys=["content_key"])
         warehouse.replace("documents", render.documents(rendered), where=run.mine)
         prompts = [
