@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import functions as sf
 
 from fairscreen import resources
+from fairscreen.audits import influence as influence_of
 from fairscreen.audits import path_specific as audit
 from fairscreen.audits.cells import cases, cells, coded
 from fairscreen.audits.coding import code_lists
@@ -105,12 +106,15 @@ def answers(people: pd.DataFrame) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def tables(spark, people, answers):
     schema = "applicant_id STRING, document_format STRING, model STRING, replicate INT, "
-    schema += "outcome STRING, score DECIMAL(9,4)"
+    schema += "outcome STRING, score DECIMAL(9,4), version STRING"
     exact = ["design_weight", "z_weight_gender", "z_weight_race"]
     frame = spark.createDataFrame(people.astype(dict.fromkeys(exact, str)))
     for column in exact:
         frame = frame.withColumn(column, frame[column].cast("decimal(18,6)"))
-    return frame, spark.createDataFrame(answers.to_dict("records"), schema)
+    own = answers.assign(version=None)
+    # Asked about as somebody else: nothing of the observational estimate may read these.
+    other = own.assign(version="x1", outcome="ok", score=Decimal("99.0000"))
+    return frame, spark.createDataFrame(pd.concat([own, other]).to_dict("records"), schema)
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +204,7 @@ def test_correlation_between_models_is_that_of_the_applicants_influence(
     influence = found[found["kind"] == "influence"].reset_index(drop=True)
     index = {(c.model, c.contrast, c.slice): c.index for c in cases(cfg)}
     one, two = (index[m, "male_vs_female", "job=accountants"] for m in ("a", "b"))
-    shared = audit.shared_products(rows, influence, payloads)
+    shared = influence_of.correlations(influence_of.phi(rows, influence), payloads)
     phi = {}
     for model in ("a", "b"):
         data = person_rows(people, answers, cfg, model, "accountants")

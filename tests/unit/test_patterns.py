@@ -91,3 +91,24 @@ def test_flags_travel_with_the_verdict() -> None:
     rows = {(r.pattern, r.rule): r for r in patterns(effects, margin=1.0)}
     assert rows[1, "adjusted"].reason == "NDE: clip: moves"
     assert rows[5, "adjusted"].reason is None
+
+
+def test_an_effect_that_is_0_by_construction_needs_no_test() -> None:
+    effects = dict(zip(EFFECTS, map(part, (3, 0, 3, 3, 0)), strict=True))
+    effects["NDE"] = Part(0.0, 0.0, 0.0, 0.0, 1.0, known=True)
+    rows = {(r.pattern, r.rule): r for r in patterns(effects, margin=1.0)}
+    assert rows[1, "published"].verdict == rows[1, "adjusted"].verdict == "no"
+    assert rows[3, "published"].verdict == rows[3, "adjusted"].verdict == "yes"
+    bie, rie = effects["BIE"], effects["RIE"]
+    assert rows[3, "adjusted"].p_value == max(bie.p_adjusted, _negligible(rie))
+    # Known to be large is known not to be negligible.
+    effects["NDE"] = Part(2.0, 0.0, 2.0, 2.0, 0.0, known=True)
+    rows = {(r.pattern, r.rule): r for r in patterns(effects, margin=1.0)}
+    assert rows[1, "adjusted"].verdict == "yes"
+    assert rows[3, "adjusted"].verdict == "no"
+
+
+def _negligible(found: Part) -> float:
+    from fairscreen.estimators.equivalence import tost
+
+    return tost(estimate=found.estimate, std_error=found.std_error, margin=1.0).p_value

@@ -65,6 +65,13 @@ def cases(cfg: Config) -> list[Case]:
     return [Case(i, *parts) for i, parts in enumerate(found)]
 
 
+def case_index(cfg: Config) -> Column:
+    """`Case.index` of rows that have the other columns of CASE."""
+    index = {(c.model, c.document_format, c.contrast, c.slice): c.index for c in cases(cfg)}
+    names = sf.create_map(*(sf.lit(v) for key, i in index.items() for v in ("\x1f".join(key), i)))
+    return names[sf.concat_ws("\x1f", *CASE[1:])].cast("int")
+
+
 def coded(
     applicants: DataFrame,
     scores: DataFrame,
@@ -95,6 +102,7 @@ def asked(
     how = how or grouped(cfg)
     answered = (
         scores.where(sf.col("outcome") == "ok")
+        .where(sf.col("version").isNull())  # own documents: versions are for rescoring
         .where(sf.col("model").isin(*cfg.scoring.models))
         .where(sf.col("document_format").isin(*cfg.documents.formats))
         .groupBy("model", "document_format", "applicant_id")
@@ -130,10 +138,7 @@ def asked(
     ]
     people = people.withColumn("pair", sf.explode(sf.array(*pairs))).select("*", "pair.*")
     rows = people.join(answered, ["model", "document_format", "applicant_id"], "left")
-    index = {(c.model, c.document_format, c.contrast, c.slice): c.index for c in cases(cfg)}
-    names = sf.create_map(*(sf.lit(v) for key, i in index.items() for v in ("\x1f".join(key), i)))
-    key = sf.concat_ws("\x1f", *CASE[1:])
-    rows = rows.withColumn("case", names[key].cast("int"))
+    rows = rows.withColumn("case", case_index(cfg))
     rows = rows.withColumn("cell", sf.xxhash64(*KEY))
     return rows.select(*CASE, *KEY, "cell", "applicant_id", "design_weight", "y")
 

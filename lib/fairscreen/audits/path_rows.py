@@ -1,8 +1,9 @@
 """Rows of the result tables of the path-specific design, from the few results of its cases.
 
 Families of tests (fixed by the config, before any score is seen): primary NDE, BIE, RIE and
-secondary TE, NIE, each once over the job slices and once pooled, method `eif`. Every other method,
-outcome gap and diagnostic stands outside and has no adjusted p-value.
+secondary TE, NIE, each once over the job slices and once pooled, by the config's primary method
+(`rescoring` where it is chosen, else `eif`). Every other method, outcome gap and diagnostic stands
+outside and has no adjusted p-value; so does an effect that is known by construction.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from fairscreen.config import Config
 from fairscreen.estimators import patterns as five
 from fairscreen.estimators.equivalence import tost
 from fairscreen.estimators.multiplicity import adjust
+from fairscreen.estimators.rescoring import BY_CONSTRUCTION, SAME_AS_TE
 from fairscreen.estimators.results import EFFECTS
 
 NO_ANSWER = "no_answer: no applicant of this case has a score"
@@ -61,8 +63,10 @@ class Context:
     config_hash: str
     input_versions: str
 
-    def row(self, case: Case, design: str, **values: Any) -> dict[str, Any]:
-        """A row of `estimates`, every column present."""
+    def row(
+        self, case: Case, design: str, *, title: str | None = None, **values: Any
+    ) -> dict[str, Any]:
+        """A row of `estimates`, every column present; title: None = the estimand's."""
         contrast = self.cfg.estimation.contrasts[case.contrast]
         blank = dict.fromkeys(
             ("estimate", "std_error", "ci_low", "ci_high", "p_value", "family", "p_holm", "p_bh",
@@ -72,7 +76,7 @@ class Context:
             "audit_id": self.cfg.audit_id, "design": design, "model": case.model,
             "attribute": contrast.attribute, "contrast": case.contrast,
             "document_format": case.document_format, "slice": case.slice,
-            "title": _title(case, values["estimand"], values["method"]),
+            "title": title or _title(case, values["estimand"], values["method"]),
             **blank, "favors_when_positive": contrast.x1_label, **values,
             "config_hash": self.config_hash, "input_versions": self.input_versions,
         }  # fmt: skip
@@ -93,19 +97,23 @@ def _title(case: Case, estimand: str, method: str) -> str:
 
 def estimates(
     context: Context,
-    results: Mapping[int, Mapping[str, Any]],
+    observed: Mapping[int, Mapping[str, Any]],
     raw: Mapping[int, Sequence[Mapping[str, Any]]],
+    rescored: Sequence[dict[str, Any]],
+    results: Mapping[int, Mapping[str, Any]],
     shared: Mapping[tuple[int, int], _NUMBERS],
     left_out: Sequence[int],
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """All rows of `estimates`, and notes. Cases nobody answered get rows with the reason.
 
-    shared: correlations (3, 3) of NDE, BIE, RIE between cases; left_out: cases whose influence
-    was too large to compare, taken as independent of the others.
+    observed: results of the observational estimator; rescored: rows of `rescoring_rows`; results:
+    of the primary method, and shared: its correlations (3, 3) of NDE, BIE, RIE between cases;
+    left_out: cases whose influence was too large to compare, taken as independent of the others.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = list(rescored)
     for case in cases(context.cfg):
-        rows += _effect_rows(context, case, results.get(case.index))
+        if context.cfg.estimation.observes:
+            rows += _effect_rows(context, case, observed.get(case.index))
         rows += _outcome_rows(context, case, raw.get(case.index))
     notes = _fill_families(context.cfg, rows, results, shared)
     if left_out:
@@ -150,20 +158,28 @@ def _effect_rows(
     return rows
 
 
-def _beside(context: Context, case: Case, effect: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Equivalence test and other clip levels of one effect, where it is computable."""
-    name, value, error = effect["estimand"], effect["estimate"], effect["std_error"]
-    if effect["status"] == "not_computable":
-        return []
+def equivalence(
+    context: Context, case: Case, effect: Mapping[str, Any], method: str
+) -> dict[str, Any]:
+    """The row of the equivalence test of one effect that has an error above 0."""
     margin = context.cfg.estimation.equivalence_margin
+    value, error = effect["estimate"], effect["std_error"]
     test = tost(estimate=value, std_error=error, margin=margin)
     row = context.row(
-        case, "path_specific", estimand=name, method="tost", estimate=value, std_error=error,
-        ci_low=test.ci_low, ci_high=test.ci_high, p_value=test.p_value, n=effect["n"],
-        status=effect["status"], reason=effect["reason"],
+        case, "path_specific", estimand=effect["estimand"], method=method, estimate=value,
+        std_error=error, ci_low=test.ci_low, ci_high=test.ci_high, p_value=test.p_value,
+        n=effect["n"], status=effect["status"], reason=effect["reason"],
     )  # fmt: skip
     row["title"] += f": is it negligible, within {margin:g} points? (small p = yes)"
-    rows = [row]
+    return row
+
+
+def _beside(context: Context, case: Case, effect: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Equivalence test and other clip levels of one effect, where it is computable."""
+    if effect["status"] == "not_computable":
+        return []
+    name = effect["estimand"]
+    rows = [equivalence(context, case, effect, "tost")]
     for clip, moved in effect["clip_sensitivity"].items():
         rows.append(
             context.row(
@@ -232,8 +248,10 @@ def _fill_families(
             name = f"{' '.join(members)} {'pooled' if pooled else 'by job'}"
             mine: list[tuple[Case, dict[str, Any]]] = []
             for row in rows:
-                if row["method"] != "eif" or row["estimand"] not in members:
+                if row["method"] != cfg.estimation.primary or row["estimand"] not in members:
                     continue
+                if row["reason"] in (BY_CONSTRUCTION, SAME_AS_TE):
+                    continue  # no test, or one that is there already
                 case = known[row["model"], row["document_format"], row["contrast"], row["slice"]]
                 if case.pooled is pooled:
                     mine.append((case, row))
@@ -243,7 +261,7 @@ def _fill_families(
             correlation = _correlation([(c, str(r["estimand"])) for c, r in able], results, shared)
             family = adjust(
                 [r["p_value"] for _, r in able],
-                [r["estimate"] / r["std_error"] for _, r in able],
+                [_statistic(r) for _, r in able],
                 correlation,
                 seed=f"{cfg.seed}/{name}",
             )
@@ -258,6 +276,13 @@ def _fill_families(
                     "are left out of the correction."
                 )
     return notes
+
+
+def _statistic(row: Mapping[str, Any]) -> float:
+    """t; where everybody has the same difference, as far out as any draw will ever be."""
+    if row["std_error"] > 0:
+        return float(row["estimate"] / row["std_error"])
+    return float(np.sign(row["estimate"])) * 1e6
 
 
 def _correlation(
@@ -288,7 +313,9 @@ def _correlation(
                 block = between * np.outer(sd_one, sd_two)
             covariance[i, j] = covariance[j, i] = a @ block @ b
     sd = np.sqrt(np.diag(covariance))
-    return np.asarray(covariance / np.outer(sd, sd), dtype=np.float64)
+    both = np.outer(sd, sd)
+    found: _NUMBERS = np.divide(covariance, both, out=np.eye(m), where=both > 0)
+    return found
 
 
 def overlap(context: Context, results: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -302,18 +329,27 @@ def overlap(context: Context, results: Mapping[int, Mapping[str, Any]]) -> list[
 
 
 def patterns(context: Context, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of `patterns`, from the `eif` rows of `estimates` with their Holm p-values."""
+    """Rows of `patterns`, from the rows of the primary method with their Holm p-values."""
     options = context.cfg.estimation
     by_case: dict[tuple[Any, ...], dict[str, five.Part]] = {}
     for r in rows:
-        if r["method"] == "eif":
+        if r["method"] == options.primary and r["estimand"] in EFFECTS:
             key = (r["model"], r["document_format"], r["contrast"], r["slice"])
-            by_case.setdefault(key, {})[str(r["estimand"])] = five.Part(
-                r["estimate"], r["std_error"], r["ci_low"], r["ci_high"], r["p_holm"], r["reason"]
-            )
+            by_case.setdefault(key, {})[str(r["estimand"])] = _part(r)
     found = []
     for case in cases(context.cfg):
         parts = by_case[case.model, case.document_format, case.contrast, case.slice]
+        if parts["NIE"].reason == SAME_AS_TE:
+            parts["NIE"] = parts["TE"]
         judged = five.patterns(parts, margin=options.equivalence_margin, photo=case.photo)
         found += [{**context.where(case), **asdict(row)} for row in judged]
     return found
+
+
+def _part(row: Mapping[str, Any]) -> five.Part:
+    if row["reason"] == BY_CONSTRUCTION:
+        return five.Part(0.0, 0.0, 0.0, 0.0, 1.0, known=True)
+    return five.Part(
+        row["estimate"], row["std_error"], row["ci_low"], row["ci_high"], row["p_holm"],
+        row["reason"], known=row["method"] == "rescoring" and row["std_error"] == 0,
+    )  # fmt: skip

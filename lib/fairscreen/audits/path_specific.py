@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from fairscreen.audits import notes, path_rows
+from fairscreen.audits import influence as influences
+from fairscreen.audits import notes, path_rows, rescoring, rescoring_rows
 from fairscreen.audits.answers import case_data, said
 from fairscreen.audits.cells import CASE, asked, cases, cells, histogram
 from fairscreen.audits.coding import code_lists
@@ -28,13 +29,8 @@ from fairscreen.estimators.path_specific import PathOptions, path_effects
 from fairscreen.estimators.results import EFFECTS, Effect
 from fairscreen.estimators.selection import OutcomeRow, Outcomes, outcome_rows
 
-PRIMARY = ("NDE", "BIE", "RIE")
 # Cells whose influence comes back to the driver, over all cases: 56 bytes each.
 MAX_INFLUENCE_CELLS = 4_000_000
-# Influence in units of 2^-18 of its standard deviation: products are whole numbers, so that their
-# sums do not depend on the order of rows; the correlation is right to 1e-6 / sqrt(n). Nobody's
-# influence exceeds sqrt(n) standard deviations, so a product fits 64 bits up to 134 million people.
-_GRID = 2.0**18
 _RESULT = "case INT, kind STRING, payload STRING, cell BIGINT, a ARRAY<DOUBLE>, c ARRAY<DOUBLE>"
 _NUMBERS = NDArray[np.float64]
 
@@ -121,7 +117,8 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
             payload["theta"] = theta.tolist()
             if len(data) <= limit:
                 # A person's weight outside is that of the design: what multiplies it goes in here.
-                more, keep = found.weight[:, None], [EFFECTS.index(e) for e in PRIMARY]
+                more = found.weight[:, None]
+                keep = [EFFECTS.index(e) for e in influences.PRIMARY]
                 part = _frame(case, "influence", [None] * len(data))
                 part["cell"] = found.cell
                 part["a"] = list((more * (result.influence - theta) + theta)[:, keep])
@@ -203,69 +200,6 @@ def _frame(case: int, kind: str, payloads: Sequence[str | None]) -> pd.DataFrame
     )
 
 
-def shared_products(
-    coded_rows: DataFrame, influence: pd.DataFrame, results: Mapping[int, Mapping[str, Any]]
-) -> dict[tuple[int, int], _NUMBERS]:
-    """Correlations (3, 3) of NDE, BIE, RIE between cases that share applicants, by case pair.
-
-    Sums products of the applicants' influence in Spark, exactly (see _GRID). influence: case,
-    cell, a, c of every case that is to be compared. Key (i, j) has i < j; rows are case i.
-    """
-    if influence["case"].nunique() < 2:
-        return {}
-    case = influence["case"].to_numpy(np.int64)
-    found = sorted(set(case.tolist()))
-    columns: dict[str, Any] = {"case": case.astype(np.int32)}
-    columns["cell"] = influence["cell"].to_numpy(np.int64)
-    a, c = np.stack(list(influence["a"])), np.stack(list(influence["c"]))
-    theta = np.zeros((len(case), len(PRIMARY)))
-    unit = np.ones((len(case), len(PRIMARY)))
-    for i in found:
-        theta[case == i], unit[case == i] = _scale(results[i])
-    for k in range(len(PRIMARY)):
-        columns[f"a{k}"] = (a[:, k] - theta[:, k]) / unit[:, k]
-        columns[f"c{k}"] = c[:, k] / unit[:, k]
-    table = coded_rows.sparkSession.createDataFrame(pd.DataFrame(columns))
-    rows = coded_rows.select("case", "slice", "cell", "applicant_id", "y", "w").join(
-        table, ["case", "cell"]
-    )
-    y, w = sf.col("y").cast("double"), sf.col("w").cast("double")
-    units = [
-        sf.rint(w * (sf.col(f"a{k}") + sf.col(f"c{k}") * y)).cast("bigint").alias(f"q{k}")
-        for k in range(len(PRIMARY))
-    ]
-    people = rows.select("case", "slice", "applicant_id", *units)
-    one, two = people.alias("one"), people.alias("two")
-    pairs = one.join(two, ["slice", "applicant_id"]).where("one.case <= two.case")
-    sums = [
-        sf.sum((sf.col(f"one.q{i}") * sf.col(f"two.q{j}")).cast("decimal(20,0)")).alias(f"p{i}{j}")
-        for i in range(len(PRIMARY))
-        for j in range(len(PRIMARY))
-    ]
-    keys = [sf.col("one.case").alias("i"), sf.col("two.case").alias("j")]
-    collected = pairs.groupBy(*keys).agg(*sums).collect()
-    matrix = {
-        (int(r["i"]), int(r["j"])): np.array(
-            [[float(r[f"p{i}{j}"]) for j in range(3)] for i in range(3)]
-        )
-        for r in collected
-    }
-    size = {i: np.sqrt(np.diag(matrix[i, i])) for i in found if (i, i) in matrix}
-    return {
-        (i, j): m / np.outer(size[i], size[j])
-        for (i, j), m in sorted(matrix.items())
-        if i < j and size[i].all() and size[j].all()
-    }
-
-
-def _scale(result: Mapping[str, Any]) -> tuple[_NUMBERS, _NUMBERS]:
-    """theta (3,) and the unit (3,) of the influence on the primary effects of one case."""
-    at = [EFFECTS.index(name) for name in PRIMARY]
-    error = np.sqrt(np.diag(np.array(result["covariance"]))[at])
-    unit = error / np.sqrt(result["n"]) * result["sum_w"] / _GRID
-    return np.array(result["theta"])[at], np.where(unit > 0, unit, 1.0)
-
-
 def run(
     applicants: DataFrame,
     scores: DataFrame,
@@ -275,7 +209,8 @@ def run(
     config_hash: str,
     input_versions: Mapping[str, int],
 ) -> AuditResult:
-    """Everything that the audit says about effects, from its applicants and scores.
+    """Everything that the audit says about effects, from its applicants and scores: by the
+    observational estimator, by counterfactual rescoring, or by both (`estimation.approach`).
 
     Raises ConfigError where known propensities are asked for and there are none.
     """
@@ -284,17 +219,19 @@ def run(
             "estimation.propensity", "known propensities exist only for balanced applicants",
             "Set population.mode: balanced, or estimation.propensity: fitted.",
         )  # fmt: skip
+    options = cfg.estimation
     codes = code_lists(applicants, cfg)
     everybody = asked(applicants, scores, known, cfg, codes)
     people = everybody.where(sf.col("y").isNotNull())
-    answers = (
-        estimate(cells(everybody), cfg).unionByName(outcomes(histogram(people), cfg)).toPandas()
-    )
+    found = outcomes(histogram(people), cfg)
+    if options.observes:
+        found = found.unionByName(estimate(cells(everybody), cfg))
+    answers = found.toPandas()
     answers = answers.sort_values(["case", "kind"], kind="stable", ignore_index=True)
-    results = dict(_payloads(answers, "effects"))
-    influence = answers[answers["kind"] == "influence"]
-    shared = shared_products(people, influence.reset_index(drop=True), results)
-    raw = dict(_payloads(answers, "outcome"))
+    observed = dict(_payloads(answers, "effects"))
+    influence = answers[answers["kind"] == "influence"].reset_index(drop=True)
+    phi = influences.phi(people, influence) if len(influence) else None
+    results, values, inside = observed, phi, set(influence["case"])
     context = path_rows.Context(
         cfg=cfg,
         config_hash=config_hash,
@@ -303,17 +240,40 @@ def run(
     said = [
         notes.margin_note(cfg),
         *notes.weight_notes(weight_counts(applicants, cfg), cfg),
-        *notes.training_notes(results, cfg),
+        *notes.training_notes(observed, cfg),
         *notes.answer_notes(_answer_counts(applicants, scores, cfg), cfg),
     ]
-    left = sorted(set(results) - set(influence["case"]))
-    estimates, more = path_rows.estimates(context, results, raw, shared, left)
+    rescored: list[dict[str, Any]] = []
+    if options.rescores:
+        rows = rescoring.answered(applicants, scores, cfg)
+        measured = rescoring.measure(rows, scores, cfg)
+        results, inside = measured.results, set(measured.results)
+        values = rescoring.psi(rescoring.by_case(rows, cfg))
+        agreed = {}
+        if phi is not None:
+            agreed = rescoring.agreements(phi, values, _computable(observed), cfg)
+        rescored = rescoring_rows.rows(context, measured, observed, agreed)
+        said += rescoring_rows.left_out_notes(measured.missing)
+    shared: dict[tuple[int, int], _NUMBERS] = {}
+    if values is not None and len(inside) > 1:
+        shared = influences.correlations(values, {k: results[k] for k in inside})
+    raw = dict(_payloads(answers, "outcome"))
+    left = sorted(set(results) - inside)
+    estimates, more = path_rows.estimates(context, observed, raw, rescored, results, shared, left)
     return AuditResult(
         estimates=estimates,
-        overlap=path_rows.overlap(context, results),
+        overlap=path_rows.overlap(context, observed),
         patterns=path_rows.patterns(context, estimates),
         notes=[*said, *more],
     )
+
+
+def _computable(observed: Mapping[int, Mapping[str, Any]]) -> dict[int, list[str]]:
+    """Effects of each case that the observational estimator has a number for."""
+    return {
+        case: [e["estimand"] for e in result["effects"] if e["estimate"] is not None]
+        for case, result in observed.items()
+    }
 
 
 def _payloads(answers: pd.DataFrame, kind: str) -> Iterator[tuple[int, Any]]:
@@ -333,9 +293,10 @@ def weight_counts(applicants: DataFrame, cfg: Config) -> dict[str, int]:
 
 
 def _answer_counts(applicants: DataFrame, scores: DataFrame, cfg: Config) -> pd.DataFrame:
-    """Requests by model, format, gender, race and outcome."""
+    """Requests of own documents by model, format, gender, race and outcome."""
     people = applicants.select("applicant_id", "gender", "race")
-    rows = scores.where(sf.col("model").isin(*cfg.scoring.models)).join(people, "applicant_id")
+    own = scores.where(sf.col("version").isNull() & sf.col("model").isin(*cfg.scoring.models))
+    rows = own.join(people, "applicant_id")
     keys = ["model", "document_format", "gender", "race", "outcome"]
     return rows.groupBy(*keys).agg(sf.count("outcome").alias("count")).toPandas()
 

@@ -39,7 +39,8 @@ _PHOTO = "format_shows_photo: pattern 1 is counted over formats without a photo"
 class Part:
     """One effect of a case. p_adjusted: its difference p, adjusted within its family.
 
-    `reason` says why the effect is flagged, or why it is not computable (estimate None).
+    `reason` says why the effect is flagged, or why it is not computable (estimate None). An effect
+    whose error is 0 by construction is `known`: negligible or not, without a test.
     """
 
     estimate: float | None
@@ -48,11 +49,12 @@ class Part:
     ci_high: float | None
     p_adjusted: float | None
     reason: str | None = None
+    known: bool = False
 
     @property
     def computable(self) -> bool:
         values = (self.estimate, self.std_error, self.ci_low, self.ci_high, self.p_adjusted)
-        return all(v is not None for v in values) and (self.std_error or 0.0) > 0
+        return all(v is not None for v in values) and (self.known or (self.std_error or 0.0) > 0)
 
 
 @dataclass(frozen=True)
@@ -132,14 +134,21 @@ def _adjusted(
         assert part.estimate is not None
         assert part.std_error is not None
         assert part.p_adjusted is not None
-        against = tost(estimate=part.estimate, std_error=part.std_error, margin=margin, alpha=alpha)
+        if part.known:
+            p_negligible = float(abs(part.estimate) >= margin)
+            p_exceeds = 1.0 - p_negligible
+        else:
+            against = tost(
+                estimate=part.estimate, std_error=part.std_error, margin=margin, alpha=alpha
+            )
+            p_negligible, p_exceeds = against.p_value, against.p_exceeds
         p_difference[name] = part.p_adjusted
         if name in different:
             p_parts.append(part.p_adjusted)
-            contradicted |= against.p_value <= alpha
+            contradicted |= p_negligible <= alpha
         else:
-            p_parts.append(against.p_value)
-            contradicted |= against.p_exceeds <= alpha
+            p_parts.append(p_negligible)
+            contradicted |= p_exceeds <= alpha
     p = max(p_parts)
     if number == 2 and not _opposed(parts):
         # Same signs: no cancellation is seen, so nothing speaks for the pattern. It is refuted

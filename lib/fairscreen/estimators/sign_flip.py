@@ -63,12 +63,14 @@ def sign_flip(
     n: ArrayLike | None = None,
     draws: int = 19_999,
     seed: int | str = 0,
+    share_of_work: float = 1.0,
 ) -> SignFlip:
     """Sign-flip test of differences d (C,), all multiples of `unit` (in units of d).
 
     n (C,): how many units of observation have each difference; None: one each.
     draws, seed: for the Monte Carlo form, taken where the exact one would cost too much (many
     sizes far apart) or where a difference is no multiple of the unit.
+    share_of_work: of what the exact form may cost (1: some seconds), where many tests are made.
     Raises InputError where d is not a vector of finite numbers or the unit is not above 0.
     """
     values = np.asarray(d, dtype=np.float64)
@@ -86,7 +88,7 @@ def sign_flip(
         step = max(1, int(np.gcd.reduce(whole[some])))  # whole scores stored with four decimals
         whole //= step
         sizes, counts = _merged(np.abs(whole[some]), times[some])
-        if found := _exact(sizes, counts, int(times @ whole)):
+        if found := _exact(sizes, counts, int(times @ whole), share_of_work):
             return SignFlip(statistic, *found, "exact", *facts)
     lengths, counts = _merged(np.abs(values[some]), times[some])
     two, one = _drawn(lengths, counts, statistic, draws, seed)
@@ -101,13 +103,13 @@ def _merged(sizes: NDArray[Any], counts: Ints) -> tuple[NDArray[Any], Ints]:
     return distinct, total
 
 
-def _exact(sizes: Ints, counts: Ints, observed: int) -> tuple[float, float] | None:
+def _exact(sizes: Ints, counts: Ints, observed: int, work: float) -> tuple[float, float] | None:
     """Two-sided and upper p of the sum `observed` of +-sizes; None where it costs too much."""
     # Python integers: products may exceed 64 bits.
     total = sum(s * c for s, c in zip(sizes.tolist(), counts.tolist(), strict=True))
-    if int(counts.sum()) * (total + 1) <= _MAX_DIRECT:
+    if int(counts.sum()) * (total + 1) <= work * _MAX_DIRECT:
         return _tails(distribution(sizes, counts), observed)
-    if len(sizes) * (total + 1) <= _MAX_FOURIER:
+    if len(sizes) * (total + 1) <= work * _MAX_FOURIER:
         law = _by_fourier(sizes, counts, total)
         noise = float(-law[law < 0].sum())  # probabilities below 0 are nothing else
         found = _tails(np.maximum(law, 0.0), observed)
