@@ -66,7 +66,7 @@ def tables(spark: Any) -> tuple[Any, Any]:
         "applicant_id STRING, document_format STRING, model STRING, outcome STRING, "
         "score DECIMAL(9,4)",
     )
-    return applicants, scores
+    return applicants, scores.selectExpr("*", "string(NULL) AS version")
 
 
 def cell_rows(applicants: Any, scores: Any, cfg: Config) -> Any:

@@ -111,3 +111,30 @@ def test_bad_input_is_one_line_and_exit_2(argv, message, capsys) -> None:
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.strip() == message
+
+
+def test_an_audit_that_rescores_asks_about_every_version_once(place, arguments, first) -> None:
+    changes = {
+        "audit_id": "rescored", "estimation.approach": "both", "population.n_per_job": 20,
+        "scoring.models": {"planted": {"kind": "planted"}}, "estimation.learner": "saturated",
+    }  # fmt: skip
+    given = list(arguments)
+    for key, value in changes.items():
+        given += ["--set", f"{key}={json.dumps(value)}"]
+    assert main("run_audit")(given) == 0
+    done = json.loads((place / "out" / "rescored" / "summary.json").read_text())
+    requests = done["tables"]["requests"]["rows"]
+    # Own document and two contrasts of five versions; the placebos are two more for some.
+    placebos = requests - 40 * (1 + 2 * 5)
+    assert placebos == done["tables"]["versions"]["rows"] - 40 * 2 * 5
+    assert 0 < placebos < 40
+    assert 40 < done["asked"] < requests
+    assert done["asked"] + done["reused"] == requests
+    total = [r for r in done["effects"] if (r["slice"], r["estimand"]) == ("all", "TE")]
+    assert [r["status"] for r in total] == ["ok", "ok"]
+    report = Path(done["report_path"]).read_text(encoding="utf-8")
+    assert "Rescoring and the observational estimate side by side" in report
+    assert "Placebos: what the screener does" in report
+    assert main("run_audit")(given) == 0
+    again = json.loads((place / "out" / "rescored" / "summary.json").read_text())
+    assert (again["asked"], again["reused"]) == (0, requests)

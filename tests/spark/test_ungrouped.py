@@ -91,7 +91,8 @@ def tables(spark, people):
         for a, s in zip(people["applicant_id"], people["score"], strict=True)
     ]
     schema = "applicant_id STRING, document_format STRING, model STRING, outcome STRING, "
-    return applicants, spark.createDataFrame(rows, schema + "score DECIMAL(9,4)")
+    scores = spark.createDataFrame(rows, schema + "score DECIMAL(9,4)")
+    return applicants, scores.selectExpr("*", "string(NULL) AS version")
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 import small_audit
 from fairscreen import resources
 from fairscreen.config import load
+from fairscreen.estimators.rescoring import BY_CONSTRUCTION
 from fairscreen.reporting import narrative, plots
 from fairscreen.reporting.export import to_csv
 from fairscreen.reporting.report import ModelFacts, ReportData, Sample, render_report
@@ -316,3 +317,78 @@ def test_a_ratio_of_too_few_people_is_counted_and_never_told() -> None:
         "Share scored above the median: no impact ratio can be told. Not told for 3 slices with "
         "too few people in a group."
     )
+
+
+@pytest.fixture(scope="module")
+def rescored() -> str:
+    """The same report of an audit that rescores: rescoring is 0.25 points above the estimate."""
+    rows = small_audit.estimates()
+    more = []
+    for r in [r for r in rows if r["method"] == "eif"]:
+        value = 0.25 if r["estimate"] is None else r["estimate"] + 0.25
+        told = {"estimate": value, "std_error": 0.05, "ci_low": value - 0.1, "p_value": 0.01,
+                "ci_high": value + 0.1, "status": "ok", "reason": None}  # fmt: skip
+        if r["estimand"] == "NDE":
+            blank = dict.fromkeys(("std_error", "ci_low", "ci_high", "p_value", "p_holm"))
+            told |= blank | {"estimate": 0.0, "reason": BY_CONSTRUCTION, "title": "Past mediators"}
+        more.append(r | told | {"method": "rescoring"})
+        gap = {"estimate": -0.25, "ci_low": -1.25, "ci_high": 0.75, "p_value": 0.6}
+        gone = dict.fromkeys(("p_holm", "p_bh", "p_maxt", "family"))
+        if r["estimate"] is not None:
+            more.append(r | gone | gap | {"method": "observational_minus_rescoring"})
+        else:
+            more.append(r | {"method": "observational_minus_rescoring"})
+        r |= gone
+        if r["estimand"] == "TE":
+            wald = {"estimand": "agreement", "method": "wald", "estimate": 7.7, "p_value": 0.0009,
+                    "reason": "chi-squared of NDE, BIE, RIE; degrees of freedom: 3"}  # fmt: skip
+            more.append(r | wald)
+    placebo = next(r for r in more if r["slice"] == "all" and r["estimand"] == "TE")
+    for what in ("placebo_repeat", "placebo_name"):
+        for method, value in (
+            ("rescoring", 0.125),
+            ("rescoring_sign_flip", 0.125),
+            ("share_differ", 0.4),
+            ("mean_absolute", 1.5),
+            ("sd", 2.5),
+        ):
+            own = {"design": "placebo", "attribute": "none", "contrast": "placebo",
+                   "estimand": what, "method": method, "estimate": value}  # fmt: skip
+            more.append(placebo | own)
+    cfg = load(resources.path("conf", "audits", "demo.yml"), ["estimation.approach=both"])
+    return render_report(report_data(cfg=cfg, estimates=pd.DataFrame(rows + more)))
+
+
+def test_rescoring_leads_and_the_observational_estimate_stands_beside_it(rescored):
+    page, text = _Page(rescored), _text(rescored)
+    assert page.faults == []
+    assert page.open == []
+    assert "method rescoring; positive favors men" in text
+    summary = text[text.index("What was found") : text.index("What this does not show")]
+    # Pooled: the observational TE is 1.1.
+    assert "Total effect (TE): +1.35 points, in favor of men" in summary
+    assert "Past mediators (NDE): 0 by construction, so it is not tested" in summary
+    assert "The observational estimate differs from rescoring: TE by \u22120.25" in summary
+    assert "Together they are not chance (Wald test, p &lt;0.001)" in summary
+    assert "bias of grouping" in summary
+    compared = text[text.index("side by side") :]
+    compared = compared[: compared.index("What an outcome audit would show")]
+    assert "+1.35" in compared
+    assert "+1.10" in compared
+    assert "not computable: effective n below 30" in compared
+    assert (
+        "Wald test of agreement chi-squared of NDE, BIE, RIE; degrees of freedom: 3: 7.70 &lt;0.001"
+        in compared
+    )
+
+
+def test_placebos_have_a_section_of_their_own_and_are_no_comparison(rescored, html):
+    text = _text(rescored)
+    part = text[
+        text.index("Placebos: what the screener does") : text.index("What the effects mean")
+    ]
+    assert "the same resume, asked a second time (minilm, text) All jobs, pooled +0.12" in part
+    assert "another name of the same gender, race and birth year" in part
+    assert "40.0%" in part
+    assert "contrast placebo" not in text
+    assert "Placebos: what the screener does" not in _text(html)

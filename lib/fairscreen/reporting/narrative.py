@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairscreen.config import Config
+from fairscreen.estimators.rescoring import BY_CONSTRUCTION
 from fairscreen.estimators.selection import small_group
 from fairscreen.reporting.plots import signed, words
 
@@ -135,6 +136,11 @@ def effect_sentence(cfg: Config, row: Row) -> str:
     title = title_of(row)
     if number(row["estimate"]) is None:
         return f"{title}: not computable ({plain_reason(row['reason'])})."
+    if row["reason"] == BY_CONSTRUCTION:
+        return (
+            f"{title}: 0 by construction, so it is not tested: gender and race reach a resume "
+            "through names, region and qualifications alone."
+        )
     percent = f"{100 * cfg.estimation.level:g}%"
     whom = favored(cfg, row)
     text = f"{title}: {signed(float(row['estimate']))} points"
@@ -321,6 +327,14 @@ def limits(cfg: Config, *, synthetic: Sequence[str], simulated: Sequence[str]) -
         "them. What is not through the grouped mediators (NDE) is therefore no measure of direct "
         "discrimination: it is what coarse groups of names, education and experience miss, and "
         "noise.",
+    ]
+    if cfg.estimation.rescores:
+        found.append(
+            "Rescoring asks about the same applicant as somebody else: it changes the place, "
+            "education, experience and names that the generator lets gender or race change, and "
+            "nothing else that a real resume may tell."
+        )
+    found += [
         "The part through names and region (RIE) includes what then passes through qualifications.",
         "Experience is years of any work since the age of 18. The resumes show all of it as work "
         "in the occupation, as the published rule has it: a first job may come before the degree, "

@@ -15,7 +15,7 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from fairscreen.population.mapping import mapping_rows
-from fairscreen.reporting import experience, narrative, plots, population
+from fairscreen.reporting import experience, narrative, plots, population, rescoring
 from fairscreen.reporting.data import ModelFacts, ReportData, Sample
 
 __all__ = ["ModelFacts", "ReportData", "Sample", "render_report"]
@@ -23,7 +23,9 @@ __all__ = ["ModelFacts", "ReportData", "Sample", "render_report"]
 EFFECTS = ("TE", "NDE", "BIE", "RIE", "NIE")
 PANELS = (*EFFECTS, "raw_gap")
 RAW = ("raw_gap", "selection_rate_ratio", "selection_rate", "share_tied")
-HEADLINE, CLIPPED = "eif", "eif_clip_"
+OBSERVED, CLIPPED = "eif", "eif_clip_"
+# Methods of the comparison of both estimates; they have a table of their own.
+_COMPARED = ("rescoring", OBSERVED, "observational_minus_rescoring", "wald")
 # Rows of a table come in any order; within a slice they are shown in this one.
 _ORDER = ("estimand", "method", "slice", "weight_set", "pattern", "rule")
 
@@ -84,6 +86,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         },
         "titles": narrative.TITLE,
         "cases": [_case(data, *key) for key in _case_keys(data)],
+        "placebos": rescoring.placebos(_records(data.estimates), list(data.models), cfg),
         "population": _crossed(data.population),
         "mapping": mapping_rows(cfg.population, _vintage(data)),
         "experience": experience.view(data.experience_fit, cfg),
@@ -113,7 +116,8 @@ def _case_keys(data: ReportData) -> list[tuple[str, str, str]]:
     """(model, contrast, document_format), in the order of the config, then of the table."""
     if not len(data.estimates):
         return []
-    keys = data.estimates[["model", "contrast", "document_format"]].drop_duplicates()
+    keys = data.estimates[data.estimates["design"] != "placebo"]
+    keys = keys[["model", "contrast", "document_format"]].drop_duplicates()
     models, contrasts = list(data.models), list(data.cfg.estimation.contrasts)
 
     def place(key: tuple[str, str, str]) -> tuple[int, int, str]:
@@ -147,7 +151,8 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
     rows = _ordered(rows, slices)
     paths = [r for r in rows if r["design"] == "path_specific"]
     methods = {r["method"] for r in paths}
-    main = HEADLINE if HEADLINE in methods else min(methods, default="")
+    main = str(cfg.estimation.primary)
+    main = main if main in methods else min(methods, default="")
     headline = [r for r in paths if r["method"] == main]
     raw = [r for r in rows if r["design"] != "path_specific"]
     spec = cfg.estimation.contrasts.get(contrast)
@@ -160,6 +165,8 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
         sentences.insert(1, narrative.jobs_sentence(cfg, total_by_job))
     if headline:
         sentences.append(narrative.holm_sentence(cfg, headline))
+    compared = rescoring.beside(paths, slices)
+    sentences += rescoring.sentences(cfg, compared)
     ratios = [r for r in raw if r["estimand"] == "selection_rate_ratio"]
     if ratios:
         sentences.append(narrative.ratio_sentence(cfg, ratios))
@@ -178,12 +185,14 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
         "panels": _panels(data, headline, raw, slices, favors, other),
         "effects": _grouped(headline, slices, EFFECTS),
         "raw": _grouped([_raw_row(data, r) for r in raw], slices, RAW),
-        "clips": _clips(paths, headline, slices),
+        "clips": _clips(paths, [r for r in paths if r["method"] == OBSERVED], slices),
+        "compared": compared,
         "others": _grouped(
             [
                 dict(r, method=narrative.method_label(r["method"]))
                 for r in paths
-                if r["method"] != main and not r["method"].startswith(CLIPPED)
+                if r["method"] not in (main, *(_COMPARED if compared else ()))
+                and not r["method"].startswith(CLIPPED)
             ],
             slices,
             EFFECTS,
@@ -205,6 +214,7 @@ def _panels(
         mine = [r for r in [*headline, *raw] if r["estimand"] == estimand]
         first = min((r["method"] for r in mine), default="")  # one method per panel
         rows = _ordered([r for r in mine if r["method"] == first], slices)
+        rows = [r for r in rows if not rescoring.by_construction(r)]
         if estimand == "raw_gap" and len(rows) > 1:
             # Pooled, it mixes differences between jobs and would stretch every panel's scale.
             rows = [r for r in rows if r["slice"] != "all"]

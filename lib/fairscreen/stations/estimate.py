@@ -24,10 +24,13 @@ def run(run: Run, score: StationResult) -> StationResult:
             table["applicants"], table["scores"], table["known_propensity"], cfg,
             config_hash=cfg.hash(), input_versions=versions,
         )  # fmt: skip
-        fine, said = ungrouped.run(
-            table["applicants"], table["scores"], cfg,
-            config_hash=cfg.hash(), input_versions=versions,
-        )  # fmt: skip
+        fine: list[dict[str, Any]] = []
+        said: list[str] = []
+        if cfg.estimation.observes:
+            fine, said = ungrouped.run(
+                table["applicants"], table["scores"], cfg,
+                config_hash=cfg.hash(), input_versions=versions,
+            )  # fmt: skip
         for name, records in (
             ("estimates", [*result.estimates, *fine]),
             ("overlap", result.overlap),

@@ -25,7 +25,7 @@ SIMULATED = frozenset({"planted"})
 _TABLES = (
     "acs_person", "psid_person", "ssa_name", "census_surname", "applicants", "exclusions",
     "experience_fit", "population_fit", "known_propensity", "first_name_typicality",
-    "surname_typicality",
+    "surname_typicality", "versions",
     "documents", "contents", "requests", "replies", "scores", "estimates", "overlap", "patterns",
 )  # fmt: skip
 
@@ -85,7 +85,7 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
             "mlflow_command": tracking.open_command(cfg),
             "table_versions": versions,
             "notes": planted,
-            "effects": _effects(frames["estimates"]),
+            "effects": _effects(frames["estimates"], cfg.estimation.primary),
         }
 
     mark = fingerprint(done["estimate"].fingerprint, cfg.hash(), str(target), tracking.store(cfg))
@@ -130,9 +130,10 @@ _HEADLINE = (
 )  # fmt: skip
 
 
-def _effects(estimates: pd.DataFrame) -> list[dict[str, Any]]:
+def _effects(estimates: pd.DataFrame, method: str) -> list[dict[str, Any]]:
     """The path effects of summary.json: what the report's main table shows, null where it does."""
-    main = estimates[(estimates["design"] == "path_specific") & (estimates["method"] == "eif")]
+    paths = estimates["design"] == "path_specific"
+    main = estimates[paths & (estimates["method"] == method)]
     rows = main[list(_HEADLINE)].astype(object).where(main[list(_HEADLINE)].notna(), None)
     return [{str(k): v for k, v in row.items()} for row in rows.to_dict("records")]
 
@@ -188,7 +189,7 @@ def _samples(run: Run) -> tuple[Sample, ...]:
     warehouse, found = run.warehouse, []
     for model in run.cfg.scoring.models:
         scores = warehouse.read("scores").where(run.mine).where(sf.col("model") == model)
-        first = scores.orderBy("request_id").limit(1)
+        first = scores.where("version IS NULL").orderBy("request_id").limit(1)
         requests = warehouse.read("requests").where(run.mine)
         contents = warehouse.read("contents").selectExpr(
             "content_key", "COALESCE(text, CONCAT(media_type, ', ', OCTET_LENGTH(data), ' bytes'))"
