@@ -285,7 +285,6 @@ def _add(
         "finish_reason": None, "error": None, "attempts": 1, "latency_ms": 2.0, "tokens_in": None,
         "tokens_out": None, "cost_usd": 0.0, "cost_max_usd": 0.0, "asked_at": WHEN, "wave_id": "w1",
         "retry": None, "p_yes": None, "expected_score": None, "provider_id": None,
-        "cost_max_usd": None,
     })  # fmt: skip
     tables["scores"].append({
         "audit_id": AUDIT, "request_id": request, "document_id": document, "applicant_id": who,
