@@ -21,6 +21,7 @@ from fairscreen.commands import (
     fetch,
     ingest,
     occupations,
+    plan,
     sql,
     stations,
     verify_acs,
@@ -34,6 +35,7 @@ examples:
   fairscreen fetch acs --year 2023 --state wy      a Census file, resumed and checked
   fairscreen verify-acs csv_pwy.zip                check a Census file against published totals
   fairscreen analyze paths --help                  the estimators on a file of your own
+  fairscreen plan --audit demo --effect 0.5        how many applicants an effect needs
   fairscreen sql sql/questions/NAME.sql            ask the warehouse
 """
 
@@ -54,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"fairscreen {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (audit, fetch, ingest, verify_acs, occupations, stations, analyze, sql):
+    for module in (audit, fetch, ingest, verify_acs, occupations, plan, stations, analyze, sql):
         module.register(commands)
     return top
 

@@ -52,6 +52,8 @@ def tost(*, estimate: float, std_error: float, margin: float, alpha: float = 0.0
     )
 
 
-def power(*, std_error: float, margin: float, alpha: float = 0.05) -> float:
-    """Chance of showing equivalence when the true effect is 0 (two one-sided normal tests)."""
-    return max(0.0, 2 * float(norm.cdf(margin / std_error - norm.ppf(1 - alpha))) - 1)
+def power(*, std_error: float, margin: float, alpha: float = 0.05, effect: float = 0.0) -> float:
+    """Chance of showing equivalence at a true effect (two one-sided normal tests)."""
+    bound = float(norm.ppf(1 - alpha))
+    low, high = (margin + effect) / std_error, (margin - effect) / std_error
+    return max(0.0, float(norm.cdf(low - bound) + norm.cdf(high - bound)) - 1)
