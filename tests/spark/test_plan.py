@@ -33,7 +33,7 @@ def test_an_earlier_audit_tells_what_the_next_one_needs(small_warehouse, capsys)
     assert "900" in table[-3].split()
 
 
-def test_an_audit_or_a_slice_that_is_not_there_is_named(small_warehouse, capsys) -> None:
+def test_an_audit_or_a_slice_that_is_not_there_is_named(small_warehouse, capsys, tmp_path) -> None:
     options = ["plan", "--warehouse", small_warehouse.root, "--audit"]
     assert cli.main([*options, "large"]) == 2
     assert capsys.readouterr().err.endswith("Audits there: small.\n")
@@ -42,3 +42,6 @@ def test_an_audit_or_a_slice_that_is_not_there_is_named(small_warehouse, capsys)
         "error: --slice job=cook: is no slice that audit small can plan from. "
         "There are: all, job=construction_laborers, job=registered_nurses.\n"
     )
+    assert cli.main(["plan", "--warehouse", str(tmp_path), "--audit", "small"]) == 2
+    assert "has no table of estimates. Run `fairscreen audit` first" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []  # nothing is made in a folder that is no warehouse

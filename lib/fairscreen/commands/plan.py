@@ -133,6 +133,11 @@ def _estimates(args: argparse.Namespace) -> list[dict[str, Any]]:
     from fairscreen.tables import Warehouse
 
     warehouse = Warehouse(get_session(), root)
+    if not warehouse.exists("estimates"):
+        raise InputError(
+            f"warehouse {warehouse.root}", "has no table of estimates",
+            "Run `fairscreen audit` first, or give the right folder with --warehouse.",
+        )  # fmt: skip
     table = warehouse.read("estimates")
     mine = table.where(sf.col("audit_id") == args.audit).orderBy(*_KEYS).collect()
     if not mine:
