@@ -18,6 +18,7 @@ from fairscreen.errors import InputError
 from fairscreen.estimators import planning
 from fairscreen.estimators.equivalence import power as equivalence_power
 from fairscreen.estimators.planning import Aim
+from fairscreen.estimators.rescoring import BY_CONSTRUCTION
 
 
 @given(
@@ -170,7 +171,7 @@ def row(estimand: str = "NDE", slice: str = "job=a", method: str = "eif", **chan
 def test_an_audit_tells_spread_family_and_versions() -> None:
     rows = [row(e, s) for s in ("job=a", "job=b", "all") for e in ("NDE", "BIE", "RIE", "TE")]
     rows += [row("TE", method="rescoring", std_error=0.1, n=100),
-             row("NDE", method="rescoring", estimate=0.0, std_error=None),
+             row("NDE", method="rescoring", estimate=0.0, std_error=None, reason=BY_CONSTRUCTION),
              row("TE", method="tost"), row("raw_gap", design="outcome")]  # fmt: skip
     found = plan_rows.bases(rows)
     assert len(found) == 13  # NDE is 0 by construction under rescoring

@@ -12,6 +12,7 @@ from fairscreen.audits.path_rows import FAMILIES
 from fairscreen.errors import InputError
 from fairscreen.estimators import planning
 from fairscreen.estimators.planning import Aim
+from fairscreen.estimators.rescoring import BY_CONSTRUCTION, SAME_AS_TE
 
 Design = Literal["observational", "rescoring"]
 #: Methods whose error is sd / sqrt(n), and how they were measured.
@@ -44,11 +45,12 @@ def bases(rows: Sequence[Mapping[str, Any]]) -> list[Basis]:
     """One per effect that can be planned for, from rows of `estimates` of one audit.
 
     Every row of the family counts as a test, computable or not: with more applicants it will be
-    one. An effect that is 0 by construction is no test and is left out.
+    one. An effect that is 0 by construction, or another one's equal, is no test and is left out.
     """
     mine = [
         r for r in rows
-        if r["design"] == "path_specific" and r["method"] in METHODS and not _by_construction(r)
+        if r["design"] == "path_specific" and r["method"] in METHODS
+        and r["reason"] not in (BY_CONSTRUCTION, SAME_AS_TE)
     ]  # fmt: skip
     families = [_family(r) for r in mine]
     found = []
@@ -132,10 +134,6 @@ def growth_for_overlap(reason: str) -> float | None:
 def _family(row: Mapping[str, Any]) -> tuple[str, bool, tuple[str, ...]]:
     members = next(f for f in FAMILIES if row["estimand"] in f)
     return str(row["method"]), row["slice"] == "all", members
-
-
-def _by_construction(row: Mapping[str, Any]) -> bool:
-    return row["estimate"] is not None and row["std_error"] is None
 
 
 def basis_of_numbers(
