@@ -48,7 +48,8 @@ class ModelServer:
     heal_after  from this attempt of a body on nothing heals-by-itself goes wrong any more
     latency     seconds before an answer. wait: seconds that 429 and 503 ask for
     hold        answers wait for this event
-    echo        the message of every error; {prompt} and {key} in it are what was sent
+    echo        the message of every error; {prompt} and {key} in it are what was sent, {account}
+                is what this server knows of the account's keys, by dialect
     tokens_out  as reported with every answer
     on_answer   told of every attempt: fault, tokens in and out that it would be billed
     own         answers in place of the server: (request, its body) -> response; None: the server
@@ -61,6 +62,7 @@ class ModelServer:
     wait: float = 0.0
     hold: threading.Event | None = None
     echo: str = "as switched on"
+    account: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)  # faults that were played
     keys: Counter[str] = field(default_factory=Counter)  # key as sent, in whatever header
@@ -266,6 +268,7 @@ async def _play(
     elif fault == "429_reset":
         headers |= {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "12ms"}
     echo = server.echo.replace("{prompt}", prompt_of(kind, body)).replace("{key}", _key(request))
+    echo = echo.replace("{account}", server.account.get(kind, ""))
     status = fault.split("_")[0]
     if status in _STATUS and fault != "html_502":
         data = error(kind, int(status), _STATUS[status], echo)
