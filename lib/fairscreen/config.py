@@ -71,6 +71,14 @@ class Config(Settings):
             config_checks.rescoring_mode(self.population.mode)
         return self
 
+    @model_validator(mode="after")
+    def _compared_exist(self) -> Config:
+        if self.estimation.compare != "all":
+            config_checks.pairs_exist(
+                self.estimation.compare, list(self.scoring.models), self.documents.formats
+            )
+        return self
+
     def hash(self, *sections: str) -> str:
         """First 16 hex digits of SHA-256 over the canonical JSON of the named sections.
 

@@ -253,3 +253,31 @@ def contrast_values(
                 f"contrast {name}: {attribute} has no value {value}; "
                 f"values are {', '.join(known[attribute])}"
             )
+
+
+def pairs(given: object) -> None:
+    """`all`, or a list of pairs of names, each pair once."""
+    if given == "all":
+        return
+    if not isinstance(given, list | tuple):
+        raise ValueError("is neither `all` nor a list of pairs; write [[a, b]], or [] for none")
+    seen: list[set[str]] = []
+    for pair in given:
+        named = isinstance(pair, list | tuple) and all(isinstance(one, str) for one in pair)
+        if not named or len(set(pair)) != 2 or len(pair) != 2:
+            raise ValueError(f"{pair!r} is no pair of two different names; write [a, b]")
+        if set(pair) in seen:
+            raise ValueError(f"compares {pair[0]} and {pair[1]} twice; keep it once")
+        seen.append(set(pair))
+
+
+def pairs_exist(
+    given: Iterable[tuple[str, str]], models: Sequence[str], formats: Sequence[str]
+) -> None:
+    """Every pair names two models, or two document formats."""
+    for pair in given:
+        if not (set(pair) <= set(models) or set(pair) <= set(formats)):
+            raise ValueError(
+                f"estimation.compare: {pair[0]} and {pair[1]} are neither two models "
+                f"({', '.join(models)}) nor two document formats ({', '.join(formats)})"
+            )

@@ -2,14 +2,14 @@
 -- One row per: audit_id, design, model, attribute, contrast, document_format, slice, estimand, method
 CREATE TABLE IF NOT EXISTS estimates (
   audit_id STRING NOT NULL,
-  design STRING NOT NULL COMMENT 'path_specific; outcome for raw gaps and selection rates; placebo for the controls of rescoring',
-  model STRING NOT NULL,
+  design STRING NOT NULL COMMENT 'path_specific; outcome: raw gaps, selection rates; placebo: controls of rescoring; comparison: an effect of a minus that of b',
+  model STRING NOT NULL COMMENT 'key of scoring.models; comparison of two models: `a minus b`',
   attribute STRING NOT NULL COMMENT 'gender or race; none for a placebo',
   contrast STRING NOT NULL COMMENT 'key of estimation.contrasts; placebo for a placebo',
-  document_format STRING NOT NULL,
+  document_format STRING NOT NULL COMMENT 'comparison of two formats: `a minus b`',
   slice STRING NOT NULL COMMENT 'job=KEY, or all when pooled; selection_rate names its group: job=KEY; gender=male',
   estimand STRING NOT NULL COMMENT 'TE NDE NIE BIE RIE; raw_gap, selection_rate, share_tied, selection_rate_ratio; agreement; placebo_repeat, placebo_name',
-  method STRING NOT NULL COMMENT 'eif, multiplier_bootstrap, rescoring (paired t), rescoring_sign_flip, observational_minus_rescoring, wald, ...',
+  method STRING NOT NULL COMMENT 'eif, multiplier_bootstrap, rescoring (paired t), rescoring_sign_flip, observational_minus_rescoring, wald, eif_difference, rescoring_difference, ...',
   title STRING NOT NULL COMMENT 'what the estimand may be called; NDE without a photo is not called direct discrimination',
   estimate DOUBLE,
   std_error DOUBLE,

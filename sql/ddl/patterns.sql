@@ -11,5 +11,8 @@ CREATE TABLE IF NOT EXISTS patterns (
   rule STRING NOT NULL COMMENT 'published or adjusted',
   verdict STRING NOT NULL COMMENT 'yes, no, undecided, not_computable',
   p_value DOUBLE COMMENT 'adjusted rule: largest p of its parts',
+  p_holm DOUBLE COMMENT 'p_value after Holm over the cases by job, or over the pooled ones; small = yes',
+  p_refuted DOUBLE COMMENT 'adjusted rule: that one part is false, least p of their opposites times their number',
+  p_refuted_holm DOUBLE COMMENT 'p_refuted after Holm over the cases; small = no',
   reason STRING
 ) USING delta COMMENT 'Gold: discrimination patterns';

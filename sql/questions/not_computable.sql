@@ -1,5 +1,5 @@
 -- Question: which effects could not be computed or are flagged, why, and how thin is the overlap there?
--- One row per: audit_id, model, attribute, contrast, document_format, slice, estimand, method
+-- One row per: audit_id, design, model, attribute, contrast, document_format, slice, estimand, method
 -- Reads: estimates, overlap. Unit: applicants (n, effective n), shares of weight.
 -- Rows behind a number: overlap, one row per set of weights. Source: the overlap rule of the audit's config.
 WITH thinnest AS (
@@ -21,6 +21,7 @@ WITH thinnest AS (
 )
 SELECT
   e.audit_id,
+  e.design,
   e.model,
   e.attribute,
   e.contrast,

@@ -13,6 +13,7 @@ from pyspark.sql import functions as sf
 
 from fairscreen import resources
 from fairscreen.audits import influence as influence_of
+from fairscreen.audits import path_rows
 from fairscreen.audits import path_specific as audit
 from fairscreen.audits.cells import cases, cells, coded
 from fairscreen.audits.coding import code_lists
@@ -194,6 +195,51 @@ def test_effects_are_those_of_the_estimator_on_people(result, people, answers, c
         assert row["std_error"] == pytest.approx(effect.std_error, abs=1e-9)
 
 
+def applicants_influence(people, answers, cfg, model: str) -> pd.DataFrame:
+    """Weighted, centred influence on NDE, BIE, RIE of every applicant to be an accountant."""
+    data = person_rows(people, answers, cfg, model, "accountants")
+    got = path_effects(data, audit.path_options(cfg))
+    frame = people.set_index("applicant_id").join(averaged(answers, model).rename("y"))
+    frame = frame[(frame["job"] == "accountants") & frame["y"].notna()]
+    # Cells to people: every person is its own cell here, or shares one; match by key.
+    rows_of = PathData.from_rows(
+        x=(frame["gender"] == "male").astype(int).to_numpy(),
+        z=np.stack(
+            [pd.factorize(frame["race"], sort=True)[0], (frame["age"] >= 30).astype(int)], 1
+        ),
+        r=np.stack(
+            [pd.factorize(frame[c], sort=True)[0] for c in ("first_name_gender", "region")], 1
+        ),
+        b=np.stack(
+            [
+                pd.factorize(frame["edu_group"], sort=True)[0],
+                (frame["exp_year"] >= 5).astype(int),
+            ],
+            1,
+        ),
+        y=frame["y"].to_numpy(),
+        fold=assign_folds(cfg.seed, list(frame["person_key"]), 5, 2),
+        w=frame["z_weight_gender"].astype(float).to_numpy(),
+        cells=False,
+    )
+
+    def keys(d: PathData) -> list[tuple[float, ...]]:
+        return [
+            tuple(map(float, (x, *z, *r, *b, *f, w)))
+            for x, z, r, b, f, w in zip(d.x, d.z, d.r, d.b, d.fold, d.w, strict=True)
+        ]
+
+    place = {k: i for i, k in enumerate(keys(data))}
+    at = [place[k] for k in keys(rows_of)]
+    columns = [EFFECTS.index(e) for e in ("NDE", "BIE", "RIE")]
+    value = got.influence[at] + got.c[at] * frame["y"].to_numpy()[:, None]
+    value = value[:, columns]
+    mean = np.average(value, axis=0, weights=rows_of.w)
+    found = pd.DataFrame(rows_of.w[:, None] * (value - mean), index=frame.index)
+    found.attrs["weight"] = float(rows_of.w.sum())
+    return found
+
+
 def test_correlation_between_models_is_that_of_the_applicants_influence(
     tables, people, answers, cfg
 ) -> None:
@@ -205,55 +251,51 @@ def test_correlation_between_models_is_that_of_the_applicants_influence(
     index = {(c.model, c.contrast, c.slice): c.index for c in cases(cfg)}
     one, two = (index[m, "male_vs_female", "job=accountants"] for m in ("a", "b"))
     shared = influence_of.correlations(influence_of.phi(rows, influence), payloads)
-    phi = {}
-    for model in ("a", "b"):
-        data = person_rows(people, answers, cfg, model, "accountants")
-        got = path_effects(data, audit.path_options(cfg))
-        frame = people.set_index("applicant_id").join(averaged(answers, model).rename("y"))
-        frame = frame[(frame["job"] == "accountants") & frame["y"].notna()]
-        # Cells to people: every person is its own cell here, or shares one; match by key.
-        rows_of = PathData.from_rows(
-            x=(frame["gender"] == "male").astype(int).to_numpy(),
-            z=np.stack(
-                [pd.factorize(frame["race"], sort=True)[0], (frame["age"] >= 30).astype(int)], 1
-            ),
-            r=np.stack(
-                [pd.factorize(frame[c], sort=True)[0] for c in ("first_name_gender", "region")], 1
-            ),
-            b=np.stack(
-                [
-                    pd.factorize(frame["edu_group"], sort=True)[0],
-                    (frame["exp_year"] >= 5).astype(int),
-                ],
-                1,
-            ),
-            y=frame["y"].to_numpy(),
-            fold=assign_folds(cfg.seed, list(frame["person_key"]), 5, 2),
-            w=frame["z_weight_gender"].astype(float).to_numpy(),
-            cells=False,
-        )
-
-        def keys(d: PathData) -> list[tuple[float, ...]]:
-            return [
-                tuple(map(float, (x, *z, *r, *b, *f, w)))
-                for x, z, r, b, f, w in zip(d.x, d.z, d.r, d.b, d.fold, d.w, strict=True)
-            ]
-
-        place = {k: i for i, k in enumerate(keys(data))}
-        at = [place[k] for k in keys(rows_of)]
-        columns = [EFFECTS.index(e) for e in ("NDE", "BIE", "RIE")]
-        value = got.influence[at] + got.c[at] * frame["y"].to_numpy()[:, None]
-        value = value[:, columns]
-        mean = np.average(value, axis=0, weights=rows_of.w)
-        phi[model] = pd.DataFrame(rows_of.w[:, None] * (value - mean), index=frame.index)
+    phi = {m: applicants_influence(people, answers, cfg, m) for m in ("a", "b")}
     both = phi["a"].join(phi["b"], lsuffix="a", rsuffix="b", how="inner").to_numpy()
     size = [np.sqrt((phi[m].to_numpy() ** 2).sum(axis=0)) for m in ("a", "b")]
     expected = both[:, :3].T @ both[:, 3:] / np.outer(*size)
-    np.testing.assert_allclose(shared[one, two], expected, atol=1e-6)
+    np.testing.assert_allclose(shared.correlation[one, two], expected, atol=1e-6)
+    assert shared.people[one, two] == len(both)
     assert np.abs(expected).max() > 0.2  # the same resumes: the models are correlated
 
 
-@pytest.mark.parametrize("name", ["estimates", "overlap", "patterns"])
+def test_a_difference_has_the_error_of_the_applicants_influence(
+    result, people, answers, cfg
+) -> None:
+    """Model a lacks an answer, so its effect stands on one applicant less than that of b."""
+    phi = [applicants_influence(people, answers, cfg, m) for m in ("a", "b")]
+    sides = {
+        (r["model"], r["estimand"]): r
+        for r in result.estimates
+        if (r["slice"], r["method"]) == ("job=accountants", "eif")
+    }
+    found = {
+        r["estimand"]: r
+        for r in result.estimates
+        if (r["model"], r["slice"]) == ("a minus b", "job=accountants")
+        and r["method"] == "eif_difference"
+    }
+    both = phi[0].join(phi[1], lsuffix="a", rsuffix="b", how="outer").fillna(0.0).to_numpy()
+    sums = [phi[k].attrs["weight"] for k in (0, 1)]
+    for k, name in enumerate(("NDE", "BIE", "RIE")):
+        row, a, b = found[name], sides["a", name], sides["b", name]
+        assert row["estimate"] == pytest.approx(a["estimate"] - b["estimate"], abs=1e-12)
+        apart = both[:, k] / sums[0] - both[:, 3 + k] / sums[1]
+        error = np.sqrt((apart**2).sum())
+        # Each side's own variance carries n / (n - 1), which the sum above does not.
+        assert row["std_error"] == pytest.approx(error, rel=1 / len(phi[0]))
+        assert row["std_error"] < 0.9 * np.hypot(a["std_error"], b["std_error"])
+        assert row["n"] == min(map(len, phi))
+        assert row["reason"].endswith(
+            f"answered: a {len(phi[0])}, b {len(phi[1])}, both {row['n']}"
+        )
+    silent = [r for r in result.estimates if r["model"] == "b minus silent"]
+    assert len(silent) == 5 * 3  # effects, slices
+    assert {r["reason"] for r in silent} == {f"silent: {path_rows.NO_ANSWER}"}
+
+
+@pytest.mark.parametrize("name", ["estimates", "overlap", "patterns", "diagnostics"])
 def test_rows_follow_the_tables(result, name) -> None:
     ddl = ddl_statements(name)[0]
     columns = dict(re.findall(r"^  (\w+) (\w+(?: NOT NULL)?)", ddl, flags=re.MULTILINE))
@@ -269,9 +311,30 @@ def test_rows_follow_the_tables(result, name) -> None:
             assert value is None or kind != "DOUBLE" or math.isfinite(value)
         assert record.get("status") != "not_computable" or record["reason"]
     order = ["design", "model", "contrast", "slice", "estimand", "method", "weight_set", "pattern",
-             "rule"]  # fmt: skip
+             "rule", "kind", "name"]  # fmt: skip
     keys = [tuple(r.get(c) for c in order) for r in records]
     assert len(set(keys)) == len(keys)
+
+
+def test_diagnostics_are_those_of_the_estimator_by_name(result, people, answers, cfg) -> None:
+    direct = path_effects(person_rows(people, answers, cfg, "b", None), audit.path_options(cfg))
+    mine = {
+        (r["kind"], r["name"]): r
+        for r in result.diagnostics
+        if (r["model"], r["slice"]) == ("b", "all")
+    }
+    expected = {(d.kind, d.name): d.value for d in direct.diagnostics}
+    assert mine["loss", "mu3"]["value"] == pytest.approx(expected["loss", "mu3"])
+    assert mine["split_sd", "RIE"]["value"] == pytest.approx(expected["split_sd", "RIE"])
+    for ours, theirs in (("job", "z0"), ("age", "z2"), ("region", "r1"), ("exp_year", "b1")):
+        found = mine["balance", f"E_W:Y/{ours}"]["value"]
+        assert found == pytest.approx(expected["balance", f"E_W:Y/{theirs}"])
+    clips = cfg.estimation.overlap.sensitivity_clips
+    moved = direct.effects["NDE"].clip_sensitivity
+    assert [mine["clip", f"NDE@{c:g}"]["value"] for c in clips] == pytest.approx(
+        [moved[c] for c in clips]
+    )
+    assert not any(r["model"] == "silent" for r in result.diagnostics)
 
 
 def test_what_nobody_answered_is_not_computable_and_said(result) -> None:
@@ -286,11 +349,13 @@ def test_what_nobody_answered_is_not_computable_and_said(result) -> None:
 
 def test_families_hold_computable_primary_tests_only(result) -> None:
     inside = [r for r in result.estimates if r["family"] is not None]
-    assert {r["family"] for r in inside} == {
-        "NDE BIE RIE by job", "NDE BIE RIE pooled", "TE NIE by job", "TE NIE pooled"
-    }  # fmt: skip
+    kinds = [(e, w) for e in ("NDE BIE RIE", "TE NIE") for w in ("by job", "pooled")]
+    compared = {f"{effects} differences of models {where}" for effects, where in kinds}
+    assert {r["family"] for r in inside} == {f"{e} {w}" for e, w in kinds} | compared
     for row in inside:
-        assert row["method"] == "eif"
+        differs = row["family"] in compared
+        assert row["method"] == ("eif_difference" if differs else "eif")
+        assert row["design"] == ("comparison" if differs else "path_specific")
         assert (row["slice"] == "all") == row["family"].endswith("pooled")
         assert row["estimand"] in row["family"].split()
         assert row["p_value"] <= row["p_bh"] + 1e-12
@@ -332,6 +397,7 @@ def test_partitions_and_order_of_rows_change_nothing(tables, result, cfg) -> Non
     )  # fmt: skip
     assert again.estimates == result.estimates
     assert again.overlap == result.overlap
+    assert again.diagnostics == result.diagnostics
     assert again.patterns == result.patterns
 
 

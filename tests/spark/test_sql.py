@@ -51,9 +51,19 @@ def test_questions_run_and_keep_their_key(spark, filled):
     assert (flips.any_may_flip == 4).all()
 
     thin = answers["not_computable.sql"]
-    assert set(thin.slice) == {"job=construction_laborers"}
+    assert set(thin.slice) == {"job=construction_laborers", "all"}
+    assert set(thin[thin.slice == "all"].design) == {"comparison"}
+    thin = thin[thin.slice != "all"]
     assert set(thin.reason) == {small_audit.THIN}
     assert (thin.least_effective_n == 11.5).all()
+
+    apart = answers["model_differences.sql"].set_index("estimand")
+    assert list(apart.index) == ["RIE", "BIE", "NDE"]
+    assert list(apart.verdict) == ["differ", "negligible", "not_computable"]
+    assert apart.loc["RIE", ["model_a", "model_b"]].tolist() == ["minilm", "other"]
+    assert apart.loc["RIE", "effect_a"] == 0.9  # that of minilm, pooled
+    assert apart["effect_b"].isna().all()  # the other model is not in this audit
+    assert apart.loc["BIE", "p_negligible"] == 0.01
 
     worst = answers["worst_population_margins.sql"]
     fit = pd.DataFrame(small_audit.population_fit())
@@ -135,6 +145,46 @@ def test_effects_wide_equals_pandas(spark, filled):
     assert list(got["not_computable"]) == list(missing.sort_index())
     computable = got.dropna(subset=["nie", "bie", "rie"])
     assert (computable.nie - computable.bie - computable.rie).abs().max() < 1e-12
+
+
+def test_pattern_counts_equals_pandas(spark, filled):
+    view = _answer(spark, filled, "views", "pattern_counts.sql").set_index(["rule", "pattern"])
+    rows = pd.DataFrame(small_audit.patterns())
+    rows = rows[(rows.slice != "all") & ~rows.reason.fillna("").str.startswith("format_shows")]
+    for key, mine in rows.groupby(["rule", "pattern"]):
+        got = view.loc[key]
+        for verdict in ("yes", "no", "undecided", "not_computable"):
+            assert got[verdict] == (mine.verdict == verdict).sum()
+        assert got["counted"] == f"{(mine.verdict == 'yes').sum()} of {len(mine)}"
+    # Two contrasts in two jobs, the laborers' not computable; of one a photo is shown.
+    assert view.loc[("published", 4), "counted"] == "2 of 4"
+    assert view.loc[("published", 1), "counted"] == "0 of 3"
+
+
+def test_case_diagnostics_equals_pandas(spark, filled):
+    view = _answer(spark, filled, "views", "case_diagnostics.sql").set_index("slice")
+    rows = pd.DataFrame(small_audit.diagnostics())
+    effects = pd.DataFrame(small_audit.estimates())
+    effects = effects[(effects.contrast == "male_vs_female") & (effects.method == "eif")]
+    effects = effects.set_index(["slice", "estimand"])
+    assert set(view.index) == set(rows.slice)
+    for where, mine in rows.groupby("slice"):
+        got = view.loc[where]
+        balance = mine[mine.kind == "balance"].set_index("name")["value"]
+        assert got["largest_imbalance"] == balance.max()
+        assert got["largest_imbalance_at"] == balance.idxmax()
+        assert got["imbalances_above_0_1"] == (balance > 0.1).sum()
+        moved = {}
+        for name, value in mine[mine.kind == "clip"][["name", "value"]].itertuples(index=False):
+            effect = effects.loc[(where, name.split("@")[0])]
+            moved[name] = abs(value - effect["estimate"]) / effect["std_error"]
+        moved = pd.Series(moved).dropna()
+        assert got["clip_moves_errors"] == pytest.approx(moved.max())
+        assert got["clip_moves_at"] == moved.idxmax()
+        (spread,) = mine[mine.kind == "split_sd"]["value"]
+        assert got["split_sd_errors"] == spread / effects.loc[(where, "BIE"), "std_error"]
+        skill = mine[mine.kind == "skill"].set_index("name")["value"]
+        assert (got["least_skill"], got["least_skill_of"]) == (skill.min(), skill.idxmin())
 
 
 def test_group_outcomes_equals_pandas(spark, filled):

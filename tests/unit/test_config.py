@@ -42,6 +42,14 @@ BAD = [
     ("scoring.models={m: {kind: planted, parser: number/2, also_parsers: [number/2]}}",
      "scoring.models.m: parser and also_parsers together names number/2 twice; keep it once. "
      "Correct this field."),
+    ("estimation.compare=[[minilm, other]]", "(top level): estimation.compare: minilm and other "
+     "are neither two models (minilm) nor two document formats (text). Correct this field."),
+    ("estimation.compare=some", "estimation.compare: 'some': is neither `all` nor a list of pairs; "
+     "write [[a, b]], or [] for none. Correct this field."),
+    ("estimation.compare=[[a]]", "estimation.compare: [['a']]: ['a'] is no pair of two different "
+     "names; write [a, b]. Correct this field."),
+    ("estimation.compare=[[a, b], [b, a]]", "estimation.compare: [['a', 'b'], ['b', 'a']]: "
+     "compares b and a twice; keep it once. Correct this field."),
     ("estimation.roles.redlining=[nope]", "estimation.roles: nope is no mediator; mediators are "
      "first_name, surname, first_name_gender, first_name_cohort, surname_race, state, region, "
      "edu_level, edu_group, exp_year, first_name_p_female, first_name_mean_year, "

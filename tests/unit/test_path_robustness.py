@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from fairscreen.estimators.data import Floats, PathData
+from fairscreen.estimators.functionals import influence_coefficients
 from fairscreen.estimators.nuisance import Nuisances
-from fairscreen.estimators.path_specific import PathOptions, effects_given, influence_coefficients
+from fairscreen.estimators.path_specific import PathOptions, effects_given
 from fairscreen.estimators.results import CONTRASTS, FUNCTIONALS
 
 SIZE = (3, 2, 3)  # z, r, b

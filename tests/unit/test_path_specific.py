@@ -349,7 +349,7 @@ def test_known_propensities_must_be_there() -> None:
 
 def test_trees_of_cells_are_trees_of_rows() -> None:
     d = rows(400)
-    names = [f.name for f in dataclasses.fields(Nuisances)]
+    names = [f.name for f in dataclasses.fields(Nuisances) if f.name != "quality"]
     learner = Boosted({name: Setting(trees=20, depth=3, reg_lambda=1.0) for name in names})
     found = []
     for cells in (True, False):
@@ -361,7 +361,7 @@ def test_trees_of_cells_are_trees_of_rows() -> None:
 
 def test_boosted_settings_are_points_of_the_published_grid() -> None:
     settings = tuned(Problem.of(PathData.from_rows(**rows(150))), seed=1).settings
-    assert set(settings) == {f.name for f in dataclasses.fields(Nuisances)} - {"q"}
+    assert set(settings) == {f.name for f in dataclasses.fields(Nuisances)} - {"q", "quality"}
     for setting in settings.values():
         assert setting.trees in TREES
         assert setting.depth in DEPTHS

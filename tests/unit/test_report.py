@@ -392,3 +392,50 @@ def test_placebos_have_a_section_of_their_own_and_are_no_comparison(rescored, ht
     assert "40.0%" in part
     assert "contrast placebo" not in text
     assert "Placebos: what the screener does" not in _text(html)
+
+
+def test_differences_between_models_stand_apart_from_their_effects(html) -> None:
+    assert 'id="differences"' not in html  # one model: nothing to compare
+    told = [*small_audit.estimates(), *small_audit.comparisons()]
+    page = render_report(report_data(estimates=pd.DataFrame(told)))
+    before, _, section = page.partition('<h2 id="differences">')
+    section = section.partition("<h2")[0]
+    assert "minilm minus other" not in before.partition("<main>")[2]
+    text = _text(section)
+    assert "minilm minus other (text; men against women)" in text
+    assert "1 of 2 computable differences stay significant after Holm&#39;s correction (RIE" in text
+    assert "A value above zero: minilm favors men more than other does." in text
+    verdicts = re.findall(r'<span class="chip [a-z_]+">([a-z ]+)</span></td></tr>', section)
+    assert verdicts == ["not computable", "negligible", "differ"]  # NDE, BIE, RIE
+    assert f"not computable: {small_audit.THIN.replace('_', ' ')}" in text
+    assert "NDE BIE RIE differences of models pooled" in page
+
+
+def test_diagnostics_are_shown_in_short(html) -> None:
+    assert "Other diagnostics" not in html
+    row = {
+        "model": "minilm", "contrast": "male_vs_female", "document_format": "text", "slice": "all",
+        "largest_imbalance": 0.1234, "largest_imbalance_at": "E_W:Y/region",
+        "imbalances_above_0_1": 1, "clip_moves_errors": None, "clip_moves_at": None,
+        "split_sd_errors": 0.3, "least_skill": -0.01, "least_skill_of": "e_rz",
+    }  # fmt: skip
+    page = render_report(report_data(diagnostics=pd.DataFrame([row])))
+    section = page.partition("Other diagnostics, in short")[2].partition("</details>")[0]
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", section)
+    assert cells == ["All jobs, pooled", "0.123", "E_W:Y/region", "1", "", "", "0.30",
+                     "\u22120.010", "e_rz"]  # fmt: skip
+    assert page.count("Other diagnostics, in short") == 1  # the other contrast has none
+
+
+def test_patterns_are_counted_beside_the_published_counts(html) -> None:
+    assert 'id="patterns"' not in html
+    count = {"audit_id": "small", "title": "Only through proxies", "pattern": 4, "cases": 10}
+    rows = [
+        count | {"rule": "published", "yes": 3, "no": 5, "undecided": 0, "not_computable": 2},
+        count | {"rule": "adjusted", "yes": 1, "no": 4, "undecided": 3, "not_computable": 2},
+    ]
+    page = render_report(report_data(pattern_counts=pd.DataFrame(rows)))
+    section = page.partition('<h2 id="patterns">')[2].partition("</table>")[0]
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", section) == [
+        "4. Only through proxies", "3 of 10", "2", "1 of 10", "4", "3", "2", "6 of 120"
+    ]  # fmt: skip

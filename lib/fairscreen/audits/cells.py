@@ -171,6 +171,12 @@ def histogram(coded_rows: DataFrame) -> DataFrame:
     return coded_rows.groupBy(*CASE, "x", "y", "design_weight").agg(sf.count("y").alias("n"))
 
 
+def confounders(attribute: str, *, pooled: bool) -> tuple[str, ...]:
+    """The columns that z holds, in order."""
+    rest = tuple(c for c in CONFOUNDERS if c != attribute)
+    return ("job", *rest) if pooled else rest
+
+
 def _entry(
     name: str, pooled: bool, cfg: Config, codes: Mapping[str, Sequence[str]], how: Resolution
 ) -> Column:
@@ -185,15 +191,13 @@ def _entry(
             )
     attribute = sf.col(contrast.attribute)
     x = sf.when(attribute.isin(*contrast.x1), 1).when(attribute.isin(*contrast.x0), 0)
-    confounders = [c for c in CONFOUNDERS if c != contrast.attribute]
-    if pooled:
-        confounders = ["job", *confounders]
+    others = confounders(contrast.attribute, pooled=pooled)
     return sf.struct(
         sf.lit(name).alias("contrast"),
         (sf.lit(POOLED) if pooled else sf.concat(sf.lit("job="), sf.col("job"))).alias("slice"),
         x.otherwise(-1).cast("int").alias("x"),
-        codes_of(confounders, how, codes).alias("z"),
-        units_of(confounders, how).alias("z_units"),
+        codes_of(others, how, codes).alias("z"),
+        units_of(others, how).alias("z_units"),
         sf.col(f"z_weight_{contrast.attribute}").alias("w"),
     )
 

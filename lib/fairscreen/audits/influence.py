@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from fairscreen.estimators.joint import PRIMARY
 from fairscreen.estimators.results import EFFECTS
 
-PRIMARY = ("NDE", "BIE", "RIE")
 #: Columns of a frame of values: an applicant's own contribution to each of PRIMARY.
 VALUES = tuple(f"v_{name}" for name in PRIMARY)
 # Influence in units of 2^-18 of its standard deviation: products are whole numbers, so that their
@@ -42,14 +43,23 @@ def phi(coded_rows: DataFrame, influence: pd.DataFrame) -> DataFrame:
     return rows.join(table, ["case", "cell"]).select("case", "slice", "applicant_id", "w", *values)
 
 
-def correlations(
-    values: DataFrame, results: Mapping[int, Mapping[str, Any]]
-) -> dict[tuple[int, int], _NUMBERS]:
-    """Correlations (3, 3) of NDE, BIE, RIE between cases that share applicants, by case pair.
+@dataclass(frozen=True)
+class Shared:
+    """What two cases share, by pair of their indices (i, j), i < j.
+
+    correlation: (3, 3) of NDE, BIE, RIE, rows are case i. people: applicants answered in both.
+    """
+
+    correlation: dict[tuple[int, int], _NUMBERS]
+    people: dict[tuple[int, int], int]
+
+
+def correlations(values: DataFrame, results: Mapping[int, Mapping[str, Any]]) -> Shared:
+    """Correlations of effects between cases over the applicants that they share.
 
     Sums products of the applicants' values in Spark, exactly (see _GRID). values: as `phi` gives
-    them. results: covariance, n, sum_w and theta of each case. Key (i, j) has i < j; rows are case
-    i. What does not vary correlates with nothing.
+    them. results: covariance, n, sum_w and theta of each case. What does not vary correlates with
+    nothing.
     """
     scales = {case: _scale(results[case]) for case in sorted(results)}
     w = sf.col("w").cast("double")
@@ -73,7 +83,7 @@ def correlations(
         for j in range(size)
     ]
     keys = [sf.col("one.case").alias("i"), sf.col("two.case").alias("j")]
-    collected = pairs.groupBy(*keys).agg(*sums).collect()
+    collected = pairs.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("people"), *sums).collect()
     matrix = {
         (int(r["i"]), int(r["j"])): np.array(
             [[float(r[f"p{i}{j}"]) for j in range(size)] for i in range(size)]
@@ -86,7 +96,8 @@ def correlations(
         if i < j:
             both = np.outer(sd[i], sd[j])
             found[i, j] = np.divide(m, both, out=np.zeros_like(m), where=both > 0)
-    return found
+    both_answered = {(int(r["i"]), int(r["j"])): int(r["people"]) for r in collected}
+    return Shared(found, {pair: both_answered[pair] for pair in found})
 
 
 def _scale(result: Mapping[str, Any]) -> tuple[_NUMBERS, _NUMBERS]:

@@ -8,20 +8,19 @@ outside and has no adjusted p-value; so does an effect that is known by construc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from fairscreen.audits.cells import Case, cases
 from fairscreen.config import Config
 from fairscreen.estimators import patterns as five
 from fairscreen.estimators.equivalence import tost
+from fairscreen.estimators.joint import Joint, correlation
 from fairscreen.estimators.multiplicity import adjust
 from fairscreen.estimators.rescoring import BY_CONSTRUCTION, SAME_AS_TE
-from fairscreen.estimators.results import EFFECTS
+from fairscreen.estimators.results import EFFECTS, Floats
 
 NO_ANSWER = "no_answer: no applicant of this case has a score"
 FAMILIES = (("NDE", "BIE", "RIE"), ("TE", "NIE"))
@@ -43,16 +42,6 @@ _METHOD_TITLES = {
     "four_fifths": "Impact ratio: lower share scored above the median over the higher",
     "difference_unweighted": "Raw gap of mean scores, sample as drawn, without design weights",
 }
-# NDE, BIE, RIE to each effect: TE = NDE + BIE + RIE and NIE = BIE + RIE exactly.
-_FROM_PRIMARY = {
-    "NDE": (1.0, 0.0, 0.0),
-    "BIE": (0.0, 1.0, 0.0),
-    "RIE": (0.0, 0.0, 1.0),
-    "TE": (1.0, 1.0, 1.0),
-    "NIE": (0.0, 1.0, 1.0),
-}
-_PRIMARY_AT = [EFFECTS.index(e) for e in ("NDE", "BIE", "RIE")]
-_NUMBERS = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -101,7 +90,7 @@ def estimates(
     raw: Mapping[int, Sequence[Mapping[str, Any]]],
     rescored: Sequence[dict[str, Any]],
     results: Mapping[int, Mapping[str, Any]],
-    shared: Mapping[tuple[int, int], _NUMBERS],
+    shared: Mapping[tuple[int, int], Floats],
     left_out: Sequence[int],
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """All rows of `estimates`, and notes. Cases nobody answered get rows with the reason.
@@ -181,6 +170,8 @@ def _beside(context: Context, case: Case, effect: Mapping[str, Any]) -> list[dic
     name = effect["estimand"]
     rows = [equivalence(context, case, effect, "tost")]
     for clip, moved in effect["clip_sensitivity"].items():
+        if float(clip) == context.cfg.estimation.overlap.clip:
+            continue  # the headline itself
         rows.append(
             context.row(
                 case,
@@ -238,7 +229,7 @@ def _fill_families(
     cfg: Config,
     rows: list[dict[str, Any]],
     results: Mapping[int, Mapping[str, Any]],
-    shared: Mapping[tuple[int, int], _NUMBERS],
+    shared: Mapping[tuple[int, int], Floats],
 ) -> list[str]:
     """Adjusted p-values of the primary and secondary families, in place; notes on left-outs."""
     known = {(c.model, c.document_format, c.contrast, c.slice): c for c in cases(cfg)}
@@ -258,11 +249,11 @@ def _fill_families(
             if not mine:
                 continue
             able = [(c, r) for c, r in mine if r["p_value"] is not None]
-            correlation = _correlation([(c, str(r["estimand"])) for c, r in able], results, shared)
+            between = _correlation([(c, str(r["estimand"])) for c, r in able], results, shared)
             family = adjust(
                 [r["p_value"] for _, r in able],
                 [_statistic(r) for _, r in able],
-                correlation,
+                between,
                 seed=f"{cfg.seed}/{name}",
             )
             for (_, row), member in zip(able, family.members, strict=True):
@@ -282,40 +273,17 @@ def _statistic(row: Mapping[str, Any]) -> float:
     """t; where everybody has the same difference, as far out as any draw will ever be."""
     if row["std_error"] > 0:
         return float(row["estimate"] / row["std_error"])
-    return float(np.sign(row["estimate"])) * 1e6
+    return math.copysign(1e6, row["estimate"]) if row["estimate"] else 0.0
 
 
 def _correlation(
     members: Sequence[tuple[Case, str]],
     results: Mapping[int, Mapping[str, Any]],
-    shared: Mapping[tuple[int, int], _NUMBERS],
-) -> _NUMBERS:
+    shared: Mapping[tuple[int, int], Floats],
+) -> Floats:
     """Correlation (m, m) of (case, effect): exact within a case, from shared applicants between."""
-    primary: dict[int, _NUMBERS] = {}
-    for case in {c.index for c, _ in members}:
-        whole = np.array(results[case]["covariance"])
-        primary[case] = whole[np.ix_(_PRIMARY_AT, _PRIMARY_AT)]
-    m = len(members)
-    covariance = np.zeros((m, m))
-    for i, (one, effect_one) in enumerate(members):
-        for j, (two, effect_two) in enumerate(members[: i + 1]):
-            a, b = np.array(_FROM_PRIMARY[effect_one]), np.array(_FROM_PRIMARY[effect_two])
-            if one.index == two.index:
-                block = primary[one.index]
-            else:
-                low, high = sorted((one.index, two.index))
-                if (low, high) not in shared:
-                    continue
-                between = shared[low, high]
-                between = between if one.index == low else between.T
-                sd_one = np.sqrt(np.diag(primary[one.index]))
-                sd_two = np.sqrt(np.diag(primary[two.index]))
-                block = between * np.outer(sd_one, sd_two)
-            covariance[i, j] = covariance[j, i] = a @ block @ b
-    sd = np.sqrt(np.diag(covariance))
-    both = np.outer(sd, sd)
-    found: _NUMBERS = np.divide(covariance, both, out=np.eye(m), where=both > 0)
-    return found
+    joint = Joint.of({c.index: results[c.index]["covariance"] for c, _ in members}, shared)
+    return correlation(joint.of_combinations([[(c.index, e, 1.0)] for c, e in members]))
 
 
 def overlap(context: Context, results: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -329,27 +297,40 @@ def overlap(context: Context, results: Mapping[int, Mapping[str, Any]]) -> list[
 
 
 def patterns(context: Context, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of `patterns`, from the rows of the primary method with their Holm p-values."""
+    """Rows of `patterns`, from the rows of the primary method. Corrected over all cases by job, and
+    over all pooled ones."""
     options = context.cfg.estimation
     by_case: dict[tuple[Any, ...], dict[str, five.Part]] = {}
     for r in rows:
         if r["method"] == options.primary and r["estimand"] in EFFECTS:
             key = (r["model"], r["document_format"], r["contrast"], r["slice"])
             by_case.setdefault(key, {})[str(r["estimand"])] = _part(r)
-    found = []
-    for case in cases(context.cfg):
-        parts = by_case[case.model, case.document_format, case.contrast, case.slice]
+    for parts in by_case.values():
         if parts["NIE"].reason == SAME_AS_TE:
             parts["NIE"] = parts["TE"]
-        judged = five.patterns(parts, margin=options.equivalence_margin, photo=case.photo)
-        found += [{**context.where(case), **asdict(row)} for row in judged]
-    return found
+    found: dict[int, list[dict[str, Any]]] = {}
+    for pooled in (False, True):
+        chosen = [case for case in cases(context.cfg) if case.pooled is pooled]
+        judged = five.patterns(
+            [
+                five.Judged(
+                    by_case[case.model, case.document_format, case.contrast, case.slice],
+                    photo=case.photo,
+                )
+                for case in chosen
+            ],
+            margin=options.equivalence_margin,
+            alpha=1 - options.level,
+        )
+        for case, mine in zip(chosen, judged, strict=True):
+            found[case.index] = [{**context.where(case), **asdict(row)} for row in mine]
+    return [row for index in sorted(found) for row in found[index]]
 
 
 def _part(row: Mapping[str, Any]) -> five.Part:
     if row["reason"] == BY_CONSTRUCTION:
         return five.Part(0.0, 0.0, 0.0, 0.0, 1.0, known=True)
     return five.Part(
-        row["estimate"], row["std_error"], row["ci_low"], row["ci_high"], row["p_holm"],
+        row["estimate"], row["std_error"], row["ci_low"], row["ci_high"], row["p_value"],
         row["reason"], known=row["method"] == "rescoring" and row["std_error"] == 0,
     )  # fmt: skip

@@ -18,13 +18,21 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from fairscreen.audits import (
+    comparisons,
+    diagnostic_rows,
+    notes,
+    path_rows,
+    rescoring,
+    rescoring_rows,
+)
 from fairscreen.audits import influence as influences
-from fairscreen.audits import notes, path_rows, rescoring, rescoring_rows
 from fairscreen.audits.answers import case_data, said
 from fairscreen.audits.cells import CASE, asked, cases, cells, histogram
 from fairscreen.audits.coding import code_lists
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError, InputError
+from fairscreen.estimators.joint import PRIMARY
 from fairscreen.estimators.path_specific import PathOptions, path_effects
 from fairscreen.estimators.results import EFFECTS, Effect
 from fairscreen.estimators.selection import OutcomeRow, Outcomes, outcome_rows
@@ -37,11 +45,12 @@ _NUMBERS = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AuditResult:
-    """Rows of the tables `estimates`, `overlap` and `patterns`, and notes for the report."""
+    """Rows of the tables of the same names, and notes for the report."""
 
     estimates: list[dict[str, Any]]
     overlap: list[dict[str, Any]]
     patterns: list[dict[str, Any]]
+    diagnostics: list[dict[str, Any]]
     notes: list[str]
 
 
@@ -104,6 +113,7 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
             "effects": listed(result.effects.values()),
             "bootstrap": listed(result.bootstrap.values()),
             "overlap": [asdict(row) for row in result.overlap],
+            "diagnostics": [asdict(row) for row in result.diagnostics],
             "covariance": None if result.covariance is None else result.covariance.tolist(),
             "cells": len(data),
             "n": int(data.n.sum()),
@@ -118,7 +128,7 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
             if len(data) <= limit:
                 # A person's weight outside is that of the design: what multiplies it goes in here.
                 more = found.weight[:, None]
-                keep = [EFFECTS.index(e) for e in influences.PRIMARY]
+                keep = [EFFECTS.index(e) for e in PRIMARY]
                 part = _frame(case, "influence", [None] * len(data))
                 part["cell"] = found.cell
                 part["a"] = list((more * (result.influence - theta) + theta)[:, keep])
@@ -254,17 +264,21 @@ def run(
             agreed = rescoring.agreements(phi, values, _computable(observed), cfg)
         rescored = rescoring_rows.rows(context, measured, observed, agreed)
         said += rescoring_rows.left_out_notes(measured.missing)
-    shared: dict[tuple[int, int], _NUMBERS] = {}
+    shared = influences.Shared({}, {})
     if values is not None and len(inside) > 1:
         shared = influences.correlations(values, {k: results[k] for k in inside})
     raw = dict(_payloads(answers, "outcome"))
     left = sorted(set(results) - inside)
-    estimates, more = path_rows.estimates(context, observed, raw, rescored, results, shared, left)
+    estimates, more = path_rows.estimates(
+        context, observed, raw, rescored, results, shared.correlation, left
+    )
+    compared, told = comparisons.rows(context, results, shared)
     return AuditResult(
-        estimates=estimates,
+        estimates=[*estimates, *compared],
         overlap=path_rows.overlap(context, observed),
         patterns=path_rows.patterns(context, estimates),
-        notes=[*said, *more],
+        diagnostics=diagnostic_rows.rows(context, observed),
+        notes=[*said, *more, *told],
     )
 
 

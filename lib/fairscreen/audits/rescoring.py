@@ -19,8 +19,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.audits.cells import CASE, POOLED, Case, case_index, cases
-from fairscreen.audits.influence import PRIMARY, VALUES
+from fairscreen.audits.influence import VALUES
 from fairscreen.config import Config
+from fairscreen.estimators.joint import PRIMARY
 from fairscreen.estimators.rescoring import (
     PLACEBO_NAME,
     PLACEBO_REPEAT,

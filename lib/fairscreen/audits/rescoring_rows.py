@@ -9,10 +9,10 @@ import pandas as pd
 from scipy.stats import norm
 
 from fairscreen.audits.cells import Case, cases
-from fairscreen.audits.influence import PRIMARY
 from fairscreen.audits.path_rows import NO_ANSWER, TITLES, Context, equivalence
 from fairscreen.audits.rescoring import PLACEBOS, Measured, told
 from fairscreen.config import Config
+from fairscreen.estimators.joint import PRIMARY
 from fairscreen.estimators.rescoring import (
     BY_CONSTRUCTION,
     DIFFERENCE,

@@ -13,7 +13,7 @@ are left out. One thread, cells in key order.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import xgboost as xgb
@@ -48,6 +48,7 @@ class Boosted:
     """Boosted trees. `settings` by name of the nuisance; a nuisance that has none yet is tuned on
     the held-out sums that come with its training sums."""
 
+    label: ClassVar[str] = "xgboost"
     settings: dict[str, Setting] = field(default_factory=dict)
 
     def mean(self, name: str, features: Features, sums: Sums) -> Floats:

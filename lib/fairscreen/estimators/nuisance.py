@@ -28,6 +28,21 @@ class Learner(Protocol):
     def probability(self, name: str, features: Features, sums: Sums) -> Floats: ...
 
 
+@dataclass(frozen=True)
+class Quality:
+    """How well one nuisance foretells the cells left out, and of what it is mixed.
+
+    loss: mean squared error per person, for a propensity the Brier score. baseline: that of the
+    weighted mean, known beforehand. A nuisance that is a regression of another is measured
+    against the other's predictions. weights: of the learners, by name; empty for one learner.
+    """
+
+    name: str
+    loss: float
+    baseline: float
+    weights: dict[str, float]
+
+
 @dataclass(frozen=True, eq=False)
 class Nuisances:
     """Out-of-fold predictions for every cell (C,), symbols of the paper (table 1).
@@ -38,6 +53,7 @@ class Nuisances:
     mu2_r: E[Y | R, x1, Z]; mu1_r: E[mu2_r | x0, Z].
     Only the ratio P(x0|.) / P(x1|.) is needed given R and B, and it is the same within the two
     groups of the contrast; given Z, P(x1|Z) = q e_z, so other groups stay in P(Z).
+    quality: of the nuisances that were fitted or are known; empty where none was measured.
     """
 
     q: Floats
@@ -52,6 +68,7 @@ class Nuisances:
     mu1_b: Floats
     mu2_r: Floats
     mu1_r: Floats
+    quality: tuple[Quality, ...] = ()
 
     def clipped(self, clip: float) -> Nuisances:
         """The same with propensities kept in [clip, 1 - clip] (q in [clip, 1])."""
@@ -155,8 +172,8 @@ def cross_fit(
     the data know of a propensity is one more candidate. known: take such propensities as they are;
     that the data bring them is the caller's duty.
     """
-    found = out_of_fold(problem, learner, repeat, steps(problem), known=known)
-    return Nuisances(**found)
+    found, quality = out_of_fold(problem, learner, repeat, steps(problem), known=known)
+    return Nuisances(**found, quality=quality)
 
 
 def score_given_all(
@@ -170,28 +187,34 @@ def score_given_all(
             name, problem.brz, data.x == group, lambda _: (data.sum_y, data.sum_yy), mean=True
         )
 
-    return out_of_fold(problem, learner, repeat, (step("g1", 1), step("g0", 0)), known=False)
+    return out_of_fold(problem, learner, repeat, (step("g1", 1), step("g0", 0)), known=False)[0]
 
 
 def out_of_fold(
     problem: Problem, learner: Learner | Sequence[Learner], repeat: int, plan: Sequence[Step], *,
     known: bool,
-) -> dict[str, Floats]:  # fmt: skip
-    """Predictions (C,) of each step of the plan for every cell, by fits on the other folds."""
+) -> tuple[dict[str, Floats], tuple[Quality, ...]]:  # fmt: skip
+    """Predictions (C,) of each step of the plan for every cell, by fits on the other folds, and
+    how good they are on the cells left out."""
     learners = list(learner) if isinstance(learner, Sequence) else [learner]
     data, fold = problem.data, problem.data.fold[:, repeat]
     folds = [fold == k for k in np.unique(fold)]
     sources: list[dict[str, Floats]] = [{} for _ in folds]
     out: dict[str, Floats] = {}
+    quality: list[Quality] = []
     for step in plan:
         if step.given is not None and (known or step.name == "q"):
             out[step.name] = step.given
+            if step.name != "q":
+                parts = _squares(step.given, step.rows, data, *step.target({}))
+                quality.append(_quality(step.name, parts, {}))
             continue
         extra = [step.given] if step.given is not None and len(learners) > 1 else []
         count = len(learners) + len(extra)
         found: list[list[Floats]] = []  # by fold, by candidate: predictions by level
         outside = np.zeros((count, len(data)))
         losses = np.zeros((count, count)), np.zeros(count)
+        targets: list[tuple[Mask, Floats, Floats]] = []
         for here, source in zip(folds, sources, strict=True):
             y, yy = step.target(source)
             sums = problem.sums(step.features, step.rows & ~here, y, yy)
@@ -202,12 +225,17 @@ def out_of_fold(
                 outside[j, here] = given[here]
             if count > 1:
                 _add_losses(losses, outside, here & step.rows, data, y)
+            targets.append((here & step.rows, y, yy))
         weights = _simplex(*losses) if count > 1 else np.ones(1)
         out[step.name] = weights @ outside
+        squares = [_squares(out[step.name], rows, data, y, yy) for rows, y, yy in targets]
+        names = [*(_label(one) for one in learners), *["known"] * len(extra)]
+        shares = dict(zip(names, weights.tolist(), strict=True)) if count > 1 else {}
+        quality.append(_quality(step.name, np.sum(squares, axis=0), shares))
         if step.name in _SOURCES:
             for fitted, source in zip(found, sources, strict=True):
                 source[step.name] = (weights @ np.stack(fitted))[step.features.at]
-    return out
+    return out, tuple(quality)
 
 
 def fit_all(
@@ -237,6 +265,23 @@ def _add_losses(
     p, people = outside[:, rows], (data.w * data.n)[rows]
     losses[0][...] += (p * people) @ p.T
     losses[1][...] += p @ (data.w * y)[rows]
+
+
+def _squares(p: Floats, rows: Mask, data: PathData, y: Floats, yy: Floats) -> Floats:
+    """Sums over the people of the cells `rows`: w, w y, w y^2, w (y - p)^2."""
+    w, n, p, y, yy = data.w[rows], data.n[rows], p[rows], y[rows], yy[rows]
+    left = np.maximum(yy - 2 * p * y + p**2 * n, 0.0)
+    return np.array([(w * n).sum(), (w * y).sum(), (w * yy).sum(), (w * left).sum()])
+
+
+def _quality(name: str, parts: Floats, weights: dict[str, float]) -> Quality:
+    people, y, yy, left = parts.tolist()
+    return Quality(name, left / people, max(yy / people - (y / people) ** 2, 0.0), weights)
+
+
+def _label(learner: Learner) -> str:
+    """The learner's name in the options (PathOptions.learner)."""
+    return str(getattr(learner, "label", type(learner).__name__.lower()))
 
 
 def _simplex(square: Floats, cross: Floats) -> Floats:

@@ -10,14 +10,15 @@ Source: PopResume, section on estimation and table 1; scores as derived there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
-from fairscreen.estimators.data import Codes, Floats, PathData
+from fairscreen.estimators.data import Floats, PathData
+from fairscreen.estimators.diagnostics import diagnostics
+from fairscreen.estimators.functionals import SCORES, influence_coefficients
 from fairscreen.estimators.glm import Glm
 from fairscreen.estimators.influence import bootstrap_intervals, influence, normal_intervals
 from fairscreen.estimators.nuisance import Learner, Nuisances, Problem, cross_fit
@@ -59,7 +60,7 @@ class PathOptions:
     min_effective_n: float = 30
     max_unit_share: float = 0.1
     max_clipped_share: float = 0.01
-    sensitivity_clips: tuple[float, ...] = (0.0001, 0.01, 0.05)
+    sensitivity_clips: tuple[float, ...] = (0.0001, 0.001, 0.01, 0.03, 0.1)
     level: float = 0.95
     bootstrap_draws: int = 500
     seed: int = 0
@@ -76,98 +77,6 @@ class PathOptions:
             raise InputError("level", f"{self.level} is no confidence level", "Use (0, 1).")
         if self.bootstrap_draws < 0:
             raise InputError("bootstrap_draws", "is below 0", "Use 0 for no bootstrap.")
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """One correction of a score: ratio * (high - low) for the people of `group`; high = None
-    stands for Y. ratio (C,) is what a person of the group would weigh at the cell's Z, R, B."""
-
-    name: str
-    group: NDArray[np.bool_]
-    ratio: Floats
-    high: Floats | None
-    low: Floats
-
-    @property
-    def weight(self) -> Floats:
-        """(C,): the ratio within the group, else 0."""
-        return np.where(self.group, self.ratio, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Score:
-    """phi = base + corrections: the one-step score of one functional."""
-
-    base: Floats
-    stages: tuple[Stage, ...]
-
-
-def score_e1(x: Codes, nu: Nuisances) -> Score:
-    """E[Y_x1]: m1 + I1/P(x1|Z) (Y - m1)."""
-    return Score(nu.m1, (Stage("E1:Y", x == 1, _ratio(1.0, nu.q * nu.e_z), None, nu.m1),))
-
-
-def score_e0(x: Codes, nu: Nuisances) -> Score:
-    """E[Y_x0]: m0 + I0/P(x0|Z) (Y - m0)."""
-    return Score(nu.m0, (Stage("E0:Y", x == 0, _ratio(1.0, nu.q * (1 - nu.e_z)), None, nu.m0),))
-
-
-def score_e_w(x: Codes, nu: Nuisances) -> Score:
-    """E[Y_{x1, W_x0}], W = (R, B): mu3 drawn under x1, both mediators under x0."""
-    p0 = nu.q * (1 - nu.e_z)
-    return Score(
-        nu.mu1_w,
-        (
-            Stage("E_W:mu3", x == 0, _ratio(1.0, p0), nu.mu3, nu.mu1_w),
-            Stage("E_W:Y", x == 1, _ratio(1 - nu.e_brz, nu.e_brz * p0), None, nu.mu3),
-        ),
-    )
-
-
-def score_e_b(x: Codes, nu: Nuisances) -> Score:
-    """E[Y_{x1, B_{x0, R_x1}, R_x1}]: only B drawn under x0.
-
-    The middle weight stands on x0 people. Table 1's pattern for E_R, where it stands on x1, does
-    not carry over: there the ratio of B cancels, here it does not.
-    """
-    p1 = nu.q * nu.e_z
-    return Score(
-        nu.mu1_b,
-        (
-            Stage("E_B:mu2", x == 1, _ratio(1.0, p1), nu.mu2_b, nu.mu1_b),
-            Stage("E_B:mu3", x == 0, _ratio(nu.e_rz, (1 - nu.e_rz) * p1), nu.mu3, nu.mu2_b),
-            Stage(
-                "E_B:Y",
-                x == 1,
-                _ratio((1 - nu.e_brz) * nu.e_rz, nu.e_brz * (1 - nu.e_rz) * p1),
-                None,
-                nu.mu3,
-            ),
-        ),
-    )
-
-
-def score_e_r(x: Codes, nu: Nuisances) -> Score:
-    """E[Y_{x1, R_x0}]: only R drawn under x0; B follows from x1 and that R."""
-    p0 = nu.q * (1 - nu.e_z)
-    return Score(
-        nu.mu1_r,
-        (
-            Stage("E_R:mu2", x == 0, _ratio(1.0, p0), nu.mu2_r, nu.mu1_r),
-            Stage("E_R:Y", x == 1, _ratio(1 - nu.e_rz, nu.e_rz * p0), None, nu.mu2_r),
-        ),
-    )
-
-
-SCORES = {"E1": score_e1, "E0": score_e0, "E_W": score_e_w, "E_B": score_e_b, "E_R": score_e_r}
-
-
-def _ratio(top: Floats | float, bottom: Floats) -> Floats:
-    """top / bottom; infinite where bottom is 0: a value that cannot occur in the group."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.asarray(top / bottom, dtype=np.float64)
-    return np.where(np.isnan(ratio), np.inf, ratio)
 
 
 def path_effects(data: PathData, options: PathOptions) -> PathResult:
@@ -199,15 +108,7 @@ def path_effects(data: PathData, options: PathOptions) -> PathResult:
     if result.influence is None or result.c is None:
         return result
     back = np.argsort(order)
-    return PathResult(
-        effects=result.effects,
-        bootstrap=result.bootstrap,
-        overlap=result.overlap,
-        functionals=result.functionals,
-        covariance=result.covariance,
-        influence=result.influence[back],
-        c=result.c[back],
-    )
+    return replace(result, influence=result.influence[back], c=result.c[back])
 
 
 def effects_given(
@@ -269,6 +170,7 @@ def effects_given(
         covariance=covariance,
         influence=a @ CONTRASTS.T,
         c=c @ CONTRASTS.T,
+        diagnostics=diagnostics(data, nuisances, options.clip, options.normalize),
     )
 
 
@@ -284,28 +186,6 @@ def learners(problem: Problem, options: PathOptions) -> list[Learner]:
 
         found.append(tuned(problem, seed=options.seed))
     return found
-
-
-def influence_coefficients(
-    data: PathData, nuisances: Sequence[Nuisances], clip: float, normalize: bool
-) -> tuple[Floats, Floats]:
-    """Coefficients a, c (C, 5) of phi = a + c Y per functional, averaged over the repeats."""
-    people = data.n * data.w
-    a, c = np.zeros((len(data), 5)), np.zeros((len(data), 5))
-    for nu in (raw.clipped(clip) for raw in nuisances):
-        for j, name in enumerate(FUNCTIONALS):
-            score = SCORES[name](data.x, nu)
-            a[:, j] += score.base
-            for stage in score.stages:
-                weight = stage.weight
-                if normalize:
-                    weight = weight / (float((people * weight).sum()) / float(people.sum()))
-                if stage.high is None:
-                    a[:, j] -= weight * stage.low
-                    c[:, j] += weight
-                else:
-                    a[:, j] += weight * (stage.high - stage.low)
-    return a / len(nuisances), c / len(nuisances)
 
 
 def _overlap(

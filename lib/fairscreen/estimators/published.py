@@ -17,12 +17,12 @@ import numpy as np
 from fairscreen import random
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import Floats, PathData
+from fairscreen.estimators.functionals import influence_coefficients
 from fairscreen.estimators.influence import influence
 from fairscreen.estimators.nuisance import Learner, Problem, cross_fit
 from fairscreen.estimators.overlap import impossible
 from fairscreen.estimators.path_specific import (
     PathOptions,
-    influence_coefficients,
     learners,
     path_effects,
 )

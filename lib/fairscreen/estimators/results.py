@@ -80,6 +80,22 @@ class OverlapRow:
 
 
 @dataclass(frozen=True)
+class Diagnostic:
+    """One number that says how far an estimate can be trusted; None with a reason.
+
+    kind `loss`, `skill`: of the nuisance `name`, out of fold (skill = 1 - loss / baseline).
+    `stack_weight`: `nuisance/learner`. `balance`: standardised difference left after weighting,
+    `weight set/role and column`, such as E_W:Y/r0. `split_sd`: standard deviation of the effect
+    `name` over the repeats of cross-fitting, points.
+    """
+
+    kind: Literal["loss", "skill", "stack_weight", "balance", "split_sd"]
+    name: str
+    value: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class PathResult:
     """Effects, their joint errors and the influence they come from.
 
@@ -99,6 +115,7 @@ class PathResult:
     covariance: Floats | None
     influence: Floats | None
     c: Floats | None
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def __post_init__(self) -> None:
         if tuple(self.effects) != EFFECTS or tuple(self.bootstrap) not in (EFFECTS, ()):

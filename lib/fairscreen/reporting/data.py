@@ -42,7 +42,8 @@ class ReportData:
     population: job, gender, race, edu_group, n (applicants); one row per combination.
     exclusions, estimates, overlap, patterns, experience_fit, sources: rows of the tables (sources:
     source_file). experience_fit may be empty: then the report has no such section.
-    outcomes, population_margins: rows of the views group_outcomes and population_margins.
+    outcomes, population_margins, diagnostics, pattern_counts: rows of the views group_outcomes,
+    population_margins, case_diagnostics and pattern_counts.
     population_fit: rows of the table; empty where an older fairscreen drew the applicants.
     experience: job, age, exp_year, weight: applicants' design weights summed.
     models: by key of scoring.models. mlflow_runs: model to run id.
@@ -65,6 +66,8 @@ class ReportData:
     experience_fit: pd.DataFrame = field(default_factory=pd.DataFrame)
     population_fit: pd.DataFrame = field(default_factory=pd.DataFrame)
     population_margins: pd.DataFrame = field(default_factory=pd.DataFrame)
+    pattern_counts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    diagnostics: pd.DataFrame = field(default_factory=pd.DataFrame)
     experience: pd.DataFrame = field(default_factory=pd.DataFrame)
     samples: tuple[Sample, ...] = ()
     mlflow_runs: Mapping[str, str] = field(default_factory=dict)

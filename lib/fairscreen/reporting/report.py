@@ -7,6 +7,7 @@ from data is escaped, and what could not be computed shows its reason in the num
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 
@@ -15,7 +16,16 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from fairscreen.population.mapping import mapping_rows
-from fairscreen.reporting import experience, narrative, plots, population, rescoring
+from fairscreen.reporting import (
+    differences,
+    experience,
+    formats,
+    narrative,
+    pattern_counts,
+    plots,
+    population,
+    rescoring,
+)
 from fairscreen.reporting.data import ModelFacts, ReportData, Sample
 
 __all__ = ["ModelFacts", "ReportData", "Sample", "render_report"]
@@ -38,9 +48,9 @@ def render_report(data: ReportData) -> str:
     )  # fmt: skip
     environment.filters.update(
         signed=lambda v: "" if narrative.number(v) is None else plots.signed(float(v)),
-        fixed=_fixed, p=_p, share=_share, words=plots.words, whole=_whole,
-        slice=lambda text: narrative.slice_label(data.cfg, text), exact=_exact,
-        effect=narrative.title_of,
+        fixed=formats.fixed, p=formats.p, share=formats.share, words=plots.words,
+        whole=formats.whole, slice=lambda text: narrative.slice_label(data.cfg, text),
+        exact=formats.exact, effect=narrative.title_of,
     )  # fmt: skip
     here = resources.files("fairscreen.reporting")
     style = (here / "report.css").read_text(encoding="utf-8")
@@ -52,6 +62,8 @@ def render_report(data: ReportData) -> str:
 
 def _view(data: ReportData) -> dict[str, Any]:
     cfg = data.cfg
+    everything = data.estimates
+    data = replace(data, estimates=differences.without(everything))
     simulated = [name for name, facts in data.models.items() if facts.simulated]
     synthetic = [
         f"{row['kind'].upper()} ({row['file']})"
@@ -97,10 +109,12 @@ def _view(data: ReportData) -> dict[str, Any]:
             experience=data.experience,
             exclusions=data.exclusions,
         ),
+        "pattern_counts": pattern_counts.table(data.pattern_counts),
+        "differences": differences.section(cfg, everything),
         "outcomes": _sorted_outcomes(data),
         "totals": _totals(data.outcomes),
         "sources": _records(data.sources),
-        "families": _families(data.estimates),
+        "families": _families(everything),
         "settings": yaml.safe_dump(cfg.model_dump(mode="json"), sort_keys=False),
     }
 
@@ -199,6 +213,7 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
         ),
         "method": main,
         "overlap": _grouped(of(data.overlap), slices, ()),
+        "diagnostics": _ordered(of(data.diagnostics), slices),
         "patterns": _pattern_rows(judged, [s for s in slices if s in patterned]),
         "pattern_slices": [s for s in slices if s in patterned],
     }
@@ -372,29 +387,3 @@ def _columns(names: Sequence[str]) -> str:
 
 def _anchor(text: str) -> str:
     return "".join(c if c.isalnum() else "-" for c in text)
-
-
-def _fixed(value: Any, digits: int = 2) -> str:
-    found = narrative.number(value)
-    return "" if found is None else f"{found:,.{digits}f}".replace("-", "\u2212")
-
-
-def _whole(value: Any) -> str:
-    return "" if value is None else f"{int(value):,}"
-
-
-def _exact(value: Any) -> str:
-    found = narrative.number(value)
-    return "" if found is None else repr(found)
-
-
-def _share(value: Any) -> str:
-    found = narrative.number(value)
-    return "" if found is None else f"{100 * found:.1f}%"
-
-
-def _p(value: Any) -> str:
-    found = narrative.number(value)
-    if found is None:
-        return ""
-    return "<0.001" if found < 0.001 else f"{found:.3f}"

@@ -97,6 +97,10 @@ class Estimation(Settings):
     placebo_share  of the applicants whose document is asked about twice, and with another name of
                    the same kind, where rescoring is chosen
     learner        how nuisances are fitted (estimators/path_specific.py, PathOptions)
+    compare        whose effects are subtracted from each other (audits/comparisons.py): pairs
+                   [a, b] of models (scoring.models) or of document formats, for a minus b; all =
+                   every pair of models in one format and every pair of formats of one model, in
+                   the order listed
     """
 
     approach: Approach
@@ -114,7 +118,14 @@ class Estimation(Settings):
     level: Share
     bootstrap_draws: int = Field(ge=0)
     equivalence_margin: Positive  # points of score; below it an effect is negligible
+    compare: Literal["all"] | tuple[tuple[str, str], ...]
     overlap: Overlap
+
+    @field_validator("compare", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> Any:
+        config_checks.pairs(value)
+        return value
 
     @model_validator(mode="after")
     def _answerable(self) -> Estimation:

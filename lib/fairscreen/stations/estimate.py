@@ -1,4 +1,4 @@
-"""Scores to estimates, overlap diagnostics and patterns."""
+"""Scores to estimates, diagnostics and patterns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INPUTS = ("applicants", "documents", "scores", "known_propensity")
 
 
 def run(run: Run, score: StationResult) -> StationResult:
-    """Rows of `estimates`, `overlap` and `patterns` of this audit."""
+    """Rows of `estimates`, `overlap`, `diagnostics` and `patterns` of this audit."""
     cfg, warehouse = run.cfg, run.warehouse
 
     def work() -> dict[str, Any]:
@@ -35,6 +35,7 @@ def run(run: Run, score: StationResult) -> StationResult:
             ("estimates", [*result.estimates, *fine]),
             ("overlap", result.overlap),
             ("patterns", result.patterns),
+            ("diagnostics", result.diagnostics),
         ):
             warehouse.replace(name, warehouse.rows(name, records), where=run.mine)
         rows, notes = len(result.estimates) + len(fine), [*result.notes, *said, *_parser_notes(run)]

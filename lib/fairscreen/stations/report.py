@@ -27,6 +27,7 @@ _TABLES = (
     "experience_fit", "population_fit", "known_propensity", "first_name_typicality",
     "surname_typicality", "versions",
     "documents", "contents", "requests", "replies", "scores", "estimates", "overlap", "patterns",
+    "diagnostics",
 )  # fmt: skip
 
 
@@ -68,6 +69,7 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
             overlap=frames["overlap"], patterns=frames["patterns"], sources=frames["sources"],
             experience_fit=frames["experience_fit"], population_fit=frames["population_fit"],
             experience=frames["experience"], population_margins=frames["population_margins"],
+            diagnostics=frames["case_diagnostics"], pattern_counts=frames["pattern_counts"],
             input_versions=versions, models=models, samples=_samples(run), mlflow_runs=runs,
             mlflow_command=tracking.open_command(cfg), command=run.command,
             notes=(*planted, *(n for r in done.values() for n in r.detail.get("notes", []))),
@@ -163,8 +165,8 @@ def _frames(run: Run, bronze: Bronze) -> dict[str, pd.DataFrame]:
     frames["experience"] = by_age.toPandas()
     sql.prepare(warehouse.spark, warehouse)
     frames["outcomes"] = warehouse.spark.table("group_outcomes").where(run.mine).toPandas()
-    by_margin = warehouse.spark.table("population_margins").where(run.mine)
-    frames["population_margins"] = by_margin.toPandas()
+    for name in ("population_margins", "case_diagnostics", "pattern_counts"):
+        frames[name] = warehouse.spark.table(name).where(run.mine).toPandas()
     used = [sha for hashes in bronze.sha256.values() for sha in hashes]
     sources = warehouse.read("source_file").where(sf.col("sha256").isin(used))
     frames["sources"] = sources.orderBy("kind", "file").toPandas()
