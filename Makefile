@@ -69,7 +69,7 @@ bench-paths: $(READY) ## seconds and memory of one case of the effects, 17 thous
 fault-suite: $(READY) ## 20,000 requests through every fault and kills, local and on a cluster (half an hour)
 	@$(PY) tests/bench/fault_suite.py --out tests/bench/fault_suite.txt
 
-bench-scoring: $(READY) ## calls per second of the scoring client beside the openai client, ten minutes (needs pip install -e .[bench])
+bench-scoring: $(READY) ## calls per second of the scoring client beside the openai client, a quarter of an hour (needs pip install -e .[bench])
 	@$(PY) tests/bench/scoring_rate.py --out tests/bench/scoring_rate.txt
 
 lock: ## renew conf/lock from pyproject.toml (needs uv)

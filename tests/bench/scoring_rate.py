@@ -1,6 +1,6 @@
 """Calls per second, processor time and memory of the scoring client, beside the openai client.
 
-    python tests/bench/scoring_rate.py [--seconds 62] [--out tests/bench/scoring_rate.txt]
+    python tests/bench/scoring_rate.py [--seconds 90] [--out tests/bench/scoring_rate.txt]
 
 The server is tests/model_server.py in a process of its own, the asking process is a new one for
 every line. `limit` is concurrency / latency: what a client reaches that costs nothing. Ours is
@@ -284,7 +284,7 @@ def summary(results: Sequence[tuple[Load, Found]]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=62.0, help="of a line with 500 ms")
+    parser.add_argument("--seconds", type=float, default=90.0, help="of a line with 500 ms")
     parser.add_argument("--only", nargs="+", help="ours, spark, openai, memory")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--line", help=argparse.SUPPRESS)
