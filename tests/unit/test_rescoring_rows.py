@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from fairscreen import resources
-from fairscreen.audits import path_rows, rescoring_rows
+from fairscreen.audits import comparisons, path_rows, rescoring_rows
 from fairscreen.audits.cells import cases
+from fairscreen.audits.influence import Shared
 from fairscreen.audits.rescoring import Measured, told
 from fairscreen.config import load
 from fairscreen.estimators.rescoring import (
@@ -156,3 +157,58 @@ def test_who_is_left_out_is_told_by_version_and_group() -> None:
         "12.5%."
     ]
     assert rescoring_rows.left_out_notes(missing.assign(incomplete=0)) == []
+
+
+def test_two_rescored_models_differ_with_the_paired_error_of_their_applicants() -> None:
+    cfg = load(DEMO, [
+        "estimation.approach=rescoring", "scoring.models={a: {kind: embedding}, b: {kind: planted}}"
+    ])  # fmt: skip
+    case = {
+        c.model: c
+        for c in cases(cfg)
+        if (c.slice, c.contrast) == ("job=accountants", "male_vs_female")
+    }
+    rng = np.random.default_rng(8)
+    x0, r, b = rng.normal(50, 5, N), rng.normal(2, 1, N), rng.normal(1, 1, N)
+    both = {
+        "a": np.stack([x0 + r + b, x0, x0 + r, x0 + b], axis=1),
+        # Told of X: half a point past every mediator. Names move half as much, noise of its own.
+        "b": np.stack([x0 + r / 2 + b + 0.5, x0, x0 + r / 2 + 0.5, x0 + b + 0.5, x0 + 0.5], axis=1)
+        + rng.normal(0, 0.3, (N, 5)),
+    }  # fmt: skip
+    data = {m: Rescored(y, np.ones(N, dtype=np.int64), np.ones(N)) for m, y in both.items()}
+    results = {}
+    for m, one in data.items():
+        theta, covariance, _ = moments(one.psi, one.n, one.w, None)
+        effects = [asdict(e) for e in rescored_effects(one).values()]
+        results[case[m].index] = {
+            "effects": effects, "covariance": covariance.tolist(), "n": N, "theta": theta.tolist()
+        }  # fmt: skip
+    psi = {m: one.psi[:, [1, 3, 4]] - one.psi[:, [1, 3, 4]].mean(axis=0) for m, one in data.items()}
+    sizes = [np.sqrt((p**2).sum(axis=0)) for p in psi.values()]
+    product = np.divide(
+        psi["a"].T @ psi["b"], np.outer(*sizes), out=np.zeros((3, 3)), where=np.outer(*sizes) > 0
+    )
+    key = (case["a"].index, case["b"].index)
+    rows, _ = comparisons.rows(
+        path_rows.Context(cfg, "hash", "{}"), results, Shared({key: product}, {key: N})
+    )
+    found = {
+        x["estimand"]: x for x in rows
+        if x["method"] == "rescoring_difference" and x["p_value"] is not None
+    }  # fmt: skip
+    # The NDE of model a is 0 by construction: there is nothing to compare.
+    assert set(found) == {"TE", "NIE", "BIE", "RIE"}
+    for name, j in (("TE", 0), ("NIE", 2), ("BIE", 3), ("RIE", 4)):
+        paired = data["a"].psi[:, j] - data["b"].psi[:, j]
+        assert found[name]["estimate"] == pytest.approx(paired.mean(), abs=1e-12)
+        assert found[name]["std_error"] == pytest.approx(paired.std(ddof=1) / N**0.5, rel=1e-9)
+        assert found[name]["title"].endswith(": a minus b")
+    assert found["RIE"]["estimate"] == pytest.approx(1.0, abs=4 * found["RIE"]["std_error"])
+    # Of two models that are not told, NIE is TE, and is tested once.
+    results[case["b"].index] = results[case["a"].index]
+    rows, _ = comparisons.rows(
+        path_rows.Context(cfg, "hash", "{}"), results, Shared({key: np.eye(3) / 2}, {key: N})
+    )
+    mine = {x["estimand"] for x in rows if x["p_value"] is not None}
+    assert mine == {"TE", "BIE", "RIE"}

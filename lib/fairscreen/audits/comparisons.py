@@ -26,7 +26,7 @@ from fairscreen.config import Config
 from fairscreen.estimators.equivalence import tost
 from fairscreen.estimators.joint import Combination, Joint, correlation
 from fairscreen.estimators.multiplicity import adjust
-from fairscreen.estimators.rescoring import BY_CONSTRUCTION, SAME_AS_TE
+from fairscreen.estimators.rescoring import BY_CONSTRUCTION
 from fairscreen.estimators.results import EFFECTS, Status
 
 DESIGN, NEGLIGIBLE = "comparison", "tost_difference"
@@ -93,8 +93,8 @@ def rows(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Rows of `estimates` of design `comparison`, and notes; both empty where nothing is compared.
 
-    results: of the primary method, by index of the case: effects, covariance, n. An effect that is
-    known by construction, or another one's equal, is not compared.
+    results: of the primary method, by index of the case: effects, covariance, n. An NDE that is 0
+    by construction is not compared, nor NIE where both models' are: it is TE then.
     """
     chosen = pairs(context.cfg)
     own = {
@@ -115,10 +115,13 @@ def _pair_rows(
     both = shared.people.get(key)
     level, margin = context.cfg.estimation.level, context.cfg.estimation.equivalence_margin
     method = f"{context.cfg.estimation.primary}_difference"
+    nde = [_effect(results.get(case.index), "NDE") for case in (pair.a, pair.b)]
+    known = [side is not None and side["reason"] == BY_CONSTRUCTION for side in nde]
     for name in EFFECTS:
-        sides = [_effect(results.get(case.index), name) for case in (pair.a, pair.b)]
-        if any(side and side["reason"] in (BY_CONSTRUCTION, SAME_AS_TE) for side in sides):
+        # Where neither NDE can be anything but 0, NIE is TE: one test of the same number.
+        if (name == "NDE" and any(known)) or (name == "NIE" and all(known)):
             continue
+        sides = [_effect(results.get(case.index), name) for case in (pair.a, pair.b)]
         status, reason = _status(pair, sides)
         if status != "not_computable" and both is None:
             status, reason = "not_computable", _TOO_LARGE
