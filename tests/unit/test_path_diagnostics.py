@@ -14,7 +14,8 @@ from fairscreen.config import load
 from fairscreen.estimators.data import PathData, assign_folds
 from fairscreen.estimators.functionals import influence_coefficients, score_e_w
 from fairscreen.estimators.glm import Glm
-from fairscreen.estimators.nuisance import Nuisances, Problem, cross_fit
+from fairscreen.estimators.levels import Problem
+from fairscreen.estimators.nuisance import Nuisances, cross_fit
 from fairscreen.estimators.path_specific import PathOptions, effects_given, path_effects
 from fairscreen.estimators.results import CONTRASTS, EFFECTS, PathResult
 from fairscreen.estimators.saturated import Saturated

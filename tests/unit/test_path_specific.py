@@ -11,7 +11,13 @@ import pytest
 from fairscreen.errors import InputError
 from fairscreen.estimators.boosted import DEPTHS, LAMBDAS, TREES, Boosted, Setting, tuned
 from fairscreen.estimators.data import PathData, assign_folds
-from fairscreen.estimators.nuisance import Nuisances, Problem, cross_fit
+from fairscreen.estimators.levels import Problem
+from fairscreen.estimators.nuisance import (
+    SCORE_STEPS,
+    Nuisances,
+    classifier_steps,
+    cross_fit,
+)
 from fairscreen.estimators.path_specific import (
     PathOptions,
     effects_given,
@@ -360,8 +366,10 @@ def test_trees_of_cells_are_trees_of_rows() -> None:
 
 
 def test_boosted_settings_are_points_of_the_published_grid() -> None:
-    settings = tuned(Problem.of(PathData.from_rows(**rows(150))), seed=1).settings
-    assert set(settings) == {f.name for f in dataclasses.fields(Nuisances)} - {"q", "quality"}
+    data = PathData.from_rows(**rows(150))
+    plan = (*classifier_steps(data), *SCORE_STEPS)
+    settings = tuned(Problem.of(data), plan, seed=1).settings
+    assert set(settings) == {step.name for step in plan} - {"q"}
     for setting in settings.values():
         assert setting.trees in TREES
         assert setting.depth in DEPTHS

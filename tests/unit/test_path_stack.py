@@ -13,7 +13,8 @@ from scipy.optimize import minimize
 from fairscreen.estimators.data import Floats, PathData
 from fairscreen.estimators.features import Features, Sums
 from fairscreen.estimators.glm import Glm
-from fairscreen.estimators.nuisance import Problem, _simplex, cross_fit
+from fairscreen.estimators.levels import Problem
+from fairscreen.estimators.nuisance import _simplex, cross_fit
 from fairscreen.estimators.path_specific import PathOptions, learners, path_effects
 from fairscreen.estimators.saturated import Saturated
 

@@ -16,7 +16,8 @@ from fairscreen.estimators.boosted import Boosted, Setting
 from fairscreen.estimators.contrasts import difference
 from fairscreen.estimators.data import Floats, PathData
 from fairscreen.estimators.features import Features, Sums, curves
-from fairscreen.estimators.nuisance import Learner, Nuisances, Problem, cross_fit
+from fairscreen.estimators.levels import Problem
+from fairscreen.estimators.nuisance import Learner, Nuisances, cross_fit
 from fairscreen.estimators.path_specific import PathOptions, effects_given, path_effects
 from fairscreen.estimators.results import EFFECTS, PathResult
 from fairscreen.estimators.saturated import Saturated

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import PathData
-from fairscreen.estimators.path_specific import PathOptions, path_effects
+from fairscreen.estimators.path_specific import LearnerName, PathOptions, path_effects
 from fairscreen.estimators.results import EFFECTS
 from fairscreen.estimators.sensitivity import confounding_bounds, robustness_value
 
@@ -146,3 +146,15 @@ def test_strengths_that_are_no_shares_are_refused(cf_y: float, cf_d: float) -> N
     data = Planted("mediator", 1.0).data(seen=True)
     with pytest.raises(InputError, match="confounder: strengths"):
         confounding_bounds(data, path_effects(data, OPTIONS), OPTIONS, cf_y=cf_y, cf_d=cf_d)
+
+
+@pytest.mark.parametrize("learner", ["stack", "xgboost"])
+def test_trees_are_tuned_for_the_regressions_of_the_bound(learner: LearnerName) -> None:
+    """Additive and with noise of variance 1: S is then the size of alpha, by any learner."""
+    data = Planted("mediator", 1.0).data(seen=True)
+    options = PathOptions(learner=learner, bootstrap_draws=0)
+    result = path_effects(data, options)
+    found = confounding_bounds(data, result, options, cf_y=0.02, cf_d=0.05)
+    for name, bound in found.items():
+        alpha = np.sqrt(data.n @ result.c[:, EFFECTS.index(name)] ** 2 / PEOPLE)
+        assert bound.scale == pytest.approx(alpha, rel=0.01)

@@ -12,8 +12,9 @@ are left out. One thread, cells in key order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import xgboost as xgb
@@ -21,7 +22,8 @@ import xgboost as xgb
 from fairscreen import random
 from fairscreen.estimators.data import Floats, Ints, PathData
 from fairscreen.estimators.features import Features, Sums
-from fairscreen.estimators.nuisance import Problem, fit_all
+from fairscreen.estimators.levels import Problem, Split
+from fairscreen.estimators.nuisance import Step, fit_all
 from fairscreen.estimators.training import cell_keys
 
 TREES = (5, 10, 20, 50, 100)
@@ -65,21 +67,21 @@ class Boosted:
         if name not in self.settings:
             self.settings[name] = _search(features, sums, objective)
         setting = self.settings[name]
-        model = _train(features, sums, objective, setting)
-        return _predict(model, features, setting.trees)
+        model = _train(_rows(features, sums), objective, setting)
+        levels = features.splitting.astype(np.float32)
+        found = model.inplace_predict(levels, iteration_range=(0, setting.trees))
+        return np.asarray(found, dtype=np.float64)
 
 
-def tuned(problem: Problem, *, seed: int) -> Boosted:
-    """Boosted trees with the settings that predict best for this input.
+def tuned(problem: Problem, plan: Sequence[Step], *, seed: int) -> Boosted:
+    """Boosted trees with the settings that predict best for the steps of a plan on this input.
 
     The subsample is a hash draw of cells; its first fold of the first repeat is held out. Stages
     are tuned in order, each on the pseudo-outcomes of the stage before it at its best setting.
     """
-    sample = Problem.of(_subsample(problem.data, seed))
-    fold = sample.data.fold[:, 0]
-    held = fold == np.unique(fold)[0]
+    split = Split.of(Problem.of(_subsample(problem.data, seed)), 0)
     learner = Boosted()
-    fit_all(sample, learner, ~held, held)
+    fit_all(split, learner, plan, np.arange(split.folds) == 0)
     return learner
 
 
@@ -96,30 +98,38 @@ def _subsample(data: PathData, seed: int) -> PathData:
 
 
 def _search(features: Features, sums: Sums, objective: str) -> Setting:
-    if sums.held is None:
+    """The point of the grid with the least loss of the people held out; ties go to the smaller."""
+    if (held := sums.held) is None:
         raise ValueError("a nuisance without a setting needs held-out sums")
-    held = sums.held
+    rows, some = _rows(features, sums), held.w > 0
+    test = xgb.DMatrix(features.splitting[some].astype(np.float32), nthread=1)
+    w, y, yy = held.w[some], held.y[some], float(held.yy[some].sum())
     best, least = Setting(TREES[0], DEPTHS[0], LAMBDAS[0]), np.inf
     for depth in DEPTHS:
         for reg_lambda in LAMBDAS:
-            model = _train(features, sums, objective, Setting(TREES[-1], depth, reg_lambda))
+            model = _train(rows, objective, Setting(TREES[-1], depth, reg_lambda))
             for trees in TREES:
-                p = _predict(model, features, trees)
-                loss = float((held.yy - 2 * p * held.y + p**2 * held.w).sum())
-                if loss < least:  # ties go to the smaller model
+                p = model.predict(test, iteration_range=(0, trees)).astype(np.float64)
+                loss = yy + float(p @ (p * w - 2 * y))
+                if loss < least:
                     best, least = Setting(trees, depth, reg_lambda), loss
     return best
 
 
-def _train(features: Features, sums: Sums, objective: str, setting: Setting) -> Any:
+def _rows(features: Features, sums: Sums) -> xgb.DMatrix:
+    """The levels with people as training rows."""
     seen = sums.w > 0
     scale = sums.w.sum() / sums.ww.sum()  # weights count people, as reg_lambda does
-    rows = xgb.DMatrix(
+    return xgb.DMatrix(
         features.splitting[seen].astype(np.float32),
         label=sums.y[seen] / sums.w[seen],
         weight=sums.w[seen] * scale,
         nthread=1,
     )
+
+
+def _train(rows: xgb.DMatrix, objective: str, setting: Setting) -> xgb.Booster:
+    """The trees, round by round: xgboost.train would spend as long on callbacks as on trees."""
     parameters = {
         "objective": objective,
         "max_depth": setting.depth,
@@ -128,9 +138,7 @@ def _train(features: Features, sums: Sums, objective: str, setting: Setting) -> 
         "seed": 0,
         "verbosity": 0,
     }
-    return xgb.train(parameters, rows, num_boost_round=setting.trees)
-
-
-def _predict(model: Any, features: Features, trees: int) -> Floats:
-    rows = features.splitting.astype(np.float32)
-    return np.asarray(model.inplace_predict(rows, iteration_range=(0, trees)), dtype=np.float64)
+    model = xgb.Booster(parameters, [rows])
+    for k in range(setting.trees):
+        model.update(rows, k)
+    return model

@@ -8,7 +8,7 @@ cell with n = 1. Cells add: concatenating two inputs (`+`) is the input of all t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -141,12 +141,22 @@ class PathData:
 
     def order(self) -> Ints:
         """The order of cells by key, so that no result depends on the order of arrival."""
-        keys: list[NDArray[Any]] = []
-        for name in (*_key_names(), *_SUMS):  # sums last: equal keys must be neighbours
-            values = getattr(self, name)
-            if values is not None:
-                keys += [values] if values.ndim == 1 else list(values.T)
-        return np.lexsort(keys[::-1]).astype(np.int64)
+        order = sorting(self._arrays(_key_names()))
+        if self._repeats(order).any():  # equal keys must be neighbours, and in one order
+            order = sorting(self._arrays((*_key_names(), *_SUMS)))
+        return order
+
+    def _arrays(self, names: Iterable[str]) -> list[NDArray[Any]]:
+        return [values for name in names if (values := getattr(self, name)) is not None]
+
+    def _repeats(self, order: Ints) -> NDArray[np.bool_]:
+        """(C - 1,): whether a cell has the key of the one before it, in this order."""
+        same = np.ones(max(len(order) - 1, 0), dtype=bool)
+        for values in self._arrays(_key_names()):
+            moved = values[order]
+            equal = moved[1:] == moved[:-1]
+            same &= equal if values.ndim == 1 else equal.all(axis=1)
+        return same
 
     @classmethod
     def from_rows(
@@ -190,13 +200,8 @@ class PathData:
     def grouped(self) -> PathData:
         """The same people with equal cells merged, in key order."""
         data = self.take(self.order())
-        new = np.zeros(len(data), dtype=bool)
-        new[:1] = True
-        for name in _key_names():
-            values = getattr(data, name)
-            if values is not None:
-                differs = values[1:] != values[:-1]
-                new[1:] |= differs if values.ndim == 1 else differs.any(axis=1)
+        places = np.arange(len(data), dtype=np.int64)
+        new = np.concatenate([np.ones(min(len(data), 1), dtype=bool), ~data._repeats(places)])
         at = np.cumsum(new) - 1
         merged = data.take(np.flatnonzero(new).astype(np.int64))
         return replace(
@@ -214,6 +219,69 @@ def _key_names() -> list[str]:
 def totals(at: Ints, values: Floats | Ints, length: int) -> Floats:
     """Sums (length,) of values (C,) that share an index in `at` (C,)."""
     return np.bincount(at, weights=values, minlength=length).astype(np.float64)
+
+
+def sorting(arrays: Sequence[NDArray[Any]]) -> Ints:
+    """The order (C,) of rows by the columns of the arrays (C,) or (C, k), the first column first.
+
+    Columns of whole numbers are packed into as few keys as fit 62 bits; constant ones are left
+    out. Equal rows stay in their order.
+    """
+    columns = [column for a in arrays for column in (a[None] if a.ndim == 1 else a.T)]
+    keys: list[NDArray[Any]] = []
+    size = 0  # of the last key; 0: it takes no more columns
+    for column in columns:
+        if not len(column) or (low := column.min()) == (high := column.max()):
+            continue
+        span = int(high) - int(low) + 1 if np.issubdtype(column.dtype, np.integer) else 2**62
+        if span >= 2**62:
+            keys.append(column)
+            size = 0
+            continue
+        values = column.astype(np.int64) - int(low)
+        if size and size * span < 2**62:
+            keys[-1] = keys[-1] * span + values
+            size *= span
+        else:
+            keys.append(values)
+            size = span
+    if not keys:
+        return np.arange(len(columns[0]) if columns else 0, dtype=np.int64)
+    return np.lexsort(keys[::-1]).astype(np.int64)
+
+
+def distinct_rows(arrays: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """First place (U,) of each distinct row of the columns of arrays (C, k) of whole numbers, in
+    the order of their values; and which of them each row is (C,)."""
+    rank, size = np.zeros(len(arrays[0]), dtype=np.int64), 1
+    for column in (column for a in arrays for column in a.T):
+        if not len(column):
+            continue
+        low = int(column.min())
+        span = int(column.max()) - low + 1
+        if span < 2**31:
+            values: Ints = column - low
+        else:
+            levels, values = np.unique(column, return_inverse=True)
+            span = len(levels)
+        if size * span >= 2**62:
+            rank, size = _dense(rank, size)
+        rank, size = rank * span + values, size * span
+    rank, size = _dense(rank, size)
+    first = np.empty(size, dtype=np.int64)
+    first[rank[::-1]] = np.arange(len(rank) - 1, -1, -1)
+    return first, rank
+
+
+def _dense(values: Ints, size: int) -> tuple[Ints, int]:
+    """Ranks (C,) of values (C,) in [0, size), ties together, and how many ranks there are."""
+    if size <= 4 * len(values) + 1_000_000:
+        seen = np.zeros(size, dtype=bool)
+        seen[values] = True
+        rank = np.cumsum(seen) - 1
+        return rank[values], int(rank[-1]) + 1 if size else 0
+    levels, at = np.unique(values, return_inverse=True)
+    return at.reshape(-1).astype(np.int64), len(levels)
 
 
 def assign_folds(seed: int | str, keys: Sequence[str], folds: int, repeats: int) -> Ints:
@@ -262,8 +330,8 @@ def _number(name: str, values: ArrayLike, cells: int, dim: int = 1) -> Floats:
 def _whole(name: str, values: ArrayLike, dim: int, cells: int | None = None) -> Ints:
     array = np.asarray(values)
     _shape(name, array, dim, cells)
-    if array.size == 0:
-        return array.astype(np.int64)
+    if array.size == 0 or np.issubdtype(array.dtype, np.signedinteger):
+        return array.astype(np.int64, copy=False)
     if not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_:
         raise _bad(name, "holds a value that is no number", "Give integer codes.")
     if not np.isfinite(array).all():

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairscreen.estimators.data import Floats, Ints, PathData, totals
-from fairscreen.estimators.functionals import SCORES, influence_coefficients
+from fairscreen.estimators.functionals import SCORES, functional_means, strata_of
 from fairscreen.estimators.nuisance import Nuisances
 from fairscreen.estimators.results import CONTRASTS, EFFECTS, Diagnostic
 
@@ -55,24 +55,36 @@ def _of_nuisances(nuisances: Sequence[Nuisances]) -> Iterator[Diagnostic]:
 def _balance(data: PathData, nuisances: Sequence[Nuisances], clip: float) -> Iterator[Diagnostic]:
     """Per weight set and column, the largest standardised difference over its levels (and of its
     number, where it has one); weights as clipped, averaged over the repeats."""
-    clipped = [nu.clipped(clip) for nu in nuisances]
-    for score in SCORES.values():
-        target = np.ones(len(data))
-        for stages in zip(*(score(data.x, nu).stages for nu in clipped), strict=True):
-            weight = np.mean([stage.weight for stage in stages], axis=0)
+    strata = [strata_of(data, nu) for nu in nuisances]
+    people = strata[0].by_level(strata[0].people)
+    cell = np.zeros(len(people), dtype=np.int64)  # one of each level
+    cell[strata[0].level] = strata[0].first
+    scores = [
+        {name: score(s.x, nu.clipped(clip)).stages for name, score in SCORES.items()}
+        for s, nu in zip(strata, nuisances, strict=True)
+    ]
+    for functional in SCORES:
+        target = people
+        for stages in zip(*(one[functional] for one in scores), strict=True):
+            weighted = [
+                s.by_level(s.people * stage.weight) for s, stage in zip(strata, stages, strict=True)
+            ]
+            weight = np.mean(weighted, axis=0)
             for role in _ALIKE[stages[0].name]:
-                for k, found in enumerate(_columns(data, role, weight, target)):
+                codes: Ints = getattr(data, role)[cell]
+                values: Floats | None = getattr(data, f"{role}_values")
+                numbers = None if values is None else values[cell]
+                for k, found in enumerate(_columns(codes, numbers, [people, weight, target])):
                     name = f"{stages[0].name}/{role}{k}"
                     why = None if found is not None else "nobody carries a weight"
                     yield Diagnostic("balance", name, found, why)
             target = weight
 
 
-def _columns(data: PathData, role: str, weight: Floats, target: Floats) -> Iterator[float | None]:
-    codes: Ints = getattr(data, role)
-    values: Floats | None = getattr(data, f"{role}_values")
-    people = data.n * data.w
-    parts = [people, people * weight, people * target]
+def _columns(codes: Ints, values: Floats | None, parts: Sequence[Floats]) -> Iterator[float | None]:
+    """For each column of codes (U, k), whose last ones may have numbers (U, m): how far the second
+    and third of parts (people, weighed, target; each (U,)) differ."""
+    people = parts[0]
     if not parts[1].sum() > 0 or not parts[2].sum() > 0:
         yield from [None] * codes.shape[1]
         return
@@ -104,11 +116,6 @@ def _splits(
         for name in EFFECTS:
             yield Diagnostic("split_sd", name, None, "one repeat: there is nothing to compare")
         return
-    people = data.n * data.w
-    found = []
-    for nu in nuisances:
-        a, c = influence_coefficients(data, [nu], clip, normalize)
-        phi = people @ a + (data.w * data.sum_y) @ c
-        found.append(CONTRASTS @ phi / people.sum())
+    found = [CONTRASTS @ functional_means(data, [nu], clip, normalize) for nu in nuisances]
     for name, spread in zip(EFFECTS, np.std(found, axis=0, ddof=1).tolist(), strict=True):
         yield Diagnostic("split_sd", name, spread)

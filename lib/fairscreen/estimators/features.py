@@ -6,7 +6,7 @@ combination of codes form a *cell*. Without numbers every level is its own cell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from fairscreen.estimators.data import Floats, Ints
+from fairscreen.estimators.data import Floats, Ints, distinct_rows
 
 # Knots of the natural cubic spline of a number, as quantiles of its score. Four columns bend
 # where a line misses; beyond the outer knots the spline is straight, so tails stay tame.
@@ -40,11 +40,10 @@ class Features:
     @classmethod
     def of(cls, *parts: tuple[Ints, Floats | None]) -> Features:
         """From (codes, numbers) per role; the last columns of the codes are the numbers' bins."""
-        joined = np.concatenate([codes for codes, _ in parts], axis=1)
-        if joined.shape[1] == 0:
-            return cls(np.zeros((1, 0), dtype=np.int64), np.zeros(len(joined), dtype=np.int64))
-        levels, at = np.unique(joined, axis=0, return_inverse=True)
-        at = at.reshape(-1)
+        first, at = distinct_rows([codes for codes, _ in parts])
+        levels = np.concatenate([codes[first] for codes, _ in parts], axis=1)
+        if levels.shape[1] == 0:
+            return cls(np.zeros((1, 0), dtype=np.int64), at)
         numbers = [values for _, values in parts if values is not None]
         if not numbers:
             return cls(levels, at)
@@ -81,7 +80,7 @@ class Features:
             columns += [curves(column) for column in self.values.T]
         return np.concatenate(columns, axis=1)
 
-    @property
+    @cached_property
     def splitting(self) -> Floats:
         """(U, k): what trees split on: the numbers, and the codes that are not their bins."""
         if self.values is None or self.binned is None:
@@ -105,7 +104,8 @@ class Features:
 class Sums:
     """Training sums per level (U,): of w, w^2, w y and w y^2 over people.
 
-    held: the same sums of people held out, where a learner is to be tuned.
+    held: the same sums of people held out, where a learner is to be tuned. fits: what one learner
+    of a stack fitted on these sums and another needs as well, by name.
     """
 
     w: Floats
@@ -113,6 +113,7 @@ class Sums:
     y: Floats
     yy: Floats
     held: Sums | None = None
+    fits: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
 
 def curves(values: Floats) -> Floats:

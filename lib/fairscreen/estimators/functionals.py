@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairscreen.estimators.data import Codes, Floats, PathData
+from fairscreen.estimators.levels import Strata
 from fairscreen.estimators.nuisance import Nuisances
 from fairscreen.estimators.results import FUNCTIONALS
 
@@ -113,19 +114,57 @@ def influence_coefficients(
     data: PathData, nuisances: Sequence[Nuisances], clip: float, normalize: bool
 ) -> tuple[Floats, Floats]:
     """Coefficients a, c (C, 5) of phi = a + c Y per functional, averaged over the repeats."""
-    people = data.n * data.w
     a, c = np.zeros((len(data), 5)), np.zeros((len(data), 5))
-    for nu in (raw.clipped(clip) for raw in nuisances):
-        for j, name in enumerate(FUNCTIONALS):
-            score = SCORES[name](data.x, nu)
-            a[:, j] += score.base
-            for stage in score.stages:
-                weight = stage.weight
-                if normalize:
-                    weight = weight / (float((people * weight).sum()) / float(people.sum()))
-                if stage.high is None:
-                    a[:, j] -= weight * stage.low
-                    c[:, j] += weight
-                else:
-                    a[:, j] += weight * (stage.high - stage.low)
+    for nu in nuisances:
+        strata = strata_of(data, nu)
+        one, two = _coefficients(strata, nu.clipped(clip), normalize)
+        a += strata.spread(one)
+        c += strata.spread(two)
     return a / len(nuisances), c / len(nuisances)
+
+
+def functional_means(
+    data: PathData, nuisances: Sequence[Nuisances], clip: float, normalize: bool
+) -> Floats:
+    """(5,): weighted means of the same phi: the estimates alone, without what errors need."""
+    found = np.zeros(5)
+    for nu in nuisances:
+        strata = strata_of(data, nu)
+        a, c = _coefficients(strata, nu.clipped(clip), normalize)
+        found += strata.people @ a + strata.score @ c
+    return found / (len(nuisances) * float((data.w * data.n).sum()))
+
+
+def strata_of(data: PathData, nu: Nuisances) -> Strata:
+    """What the predictions stand for: their strata, else every cell for itself."""
+    return Strata.cells(data) if nu.strata is None else nu.strata
+
+
+def _coefficients(strata: Strata, nu: Nuisances, normalize: bool) -> tuple[Floats, Floats]:
+    people, every = strata.people, float(strata.people.sum())
+    a, c = np.zeros((len(people), 5)), np.zeros((len(people), 5))
+    for j, name in enumerate(FUNCTIONALS):
+        score = SCORES[name](strata.x, nu)
+        a[:, j] += score.base
+        for stage in score.stages:
+            weight = stage.weight
+            if normalize:
+                weight = weight / (float((people * weight).sum()) / every)
+            if stage.high is None:
+                a[:, j] -= weight * stage.low
+                c[:, j] += weight
+            else:
+                a[:, j] += weight * (stage.high - stage.low)
+    return a, c
+
+
+def mean_weights(data: PathData, nuisances: Sequence[Nuisances]) -> dict[str, Floats]:
+    """Weights (C,) of every weight set, averaged over the repeats as phi is, in their order."""
+    weights: dict[str, Floats] = {}
+    for nu in nuisances:
+        strata = strata_of(data, nu)
+        for score in SCORES.values():
+            for stage in score(strata.x, nu).stages:
+                one = strata.spread(stage.weight) / len(nuisances)
+                weights[stage.name] = weights.get(stage.name, 0.0) + one
+    return weights

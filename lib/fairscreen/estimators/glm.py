@@ -21,17 +21,34 @@ class Glm:
 
     def mean(self, name: str, features: Features, sums: Sums) -> Floats:
         """Ridge regression."""
+        centre = float(sums.y.sum() / sums.w.sum())
+        return centre + gaussian(features, sums)[0]
+
+    def probability(self, name: str, features: Features, sums: Sums) -> Floats:
+        """Ridge-logistic regression."""
+        return logit_fit(features, sums)[0]
+
+
+def gaussian(features: Features, sums: Sums) -> tuple[Floats, Floats]:
+    """Ridge regression of what is off the weighted mean: predictions (U,) and the inverse Hessian
+    (p, p). Weights count people: their total is the effective number. Fitted once per sums."""
+    if "gaussian" not in sums.fits:
         scale = float(sums.w.sum() / sums.ww.sum())
         centre = float(sums.y.sum() / sums.w.sum())
         design = features.design
         rows, weight, y = trained(design, sums.w * scale, (sums.y - centre * sums.w) * scale)
-        beta = inverse_hessian(rows, weight) @ (rows.T @ y)
-        return np.asarray(centre + design @ beta, dtype=np.float64)
+        inverse = inverse_hessian(rows, weight)
+        glm = np.asarray(design @ (inverse @ (rows.T @ y)), dtype=np.float64)
+        sums.fits["gaussian"] = glm, inverse
+    return sums.fits["gaussian"]
 
-    def probability(self, name: str, features: Features, sums: Sums) -> Floats:
-        """Ridge-logistic regression."""
+
+def logit_fit(features: Features, sums: Sums) -> tuple[Floats, Floats]:
+    """The same of a ridge-logistic regression."""
+    if "logistic" not in sums.fits:
         scale = float(sums.w.sum() / sums.ww.sum())
-        return logistic(features.design, sums.w * scale, sums.y * scale)[0]
+        sums.fits["logistic"] = logistic(features.design, sums.w * scale, sums.y * scale)
+    return sums.fits["logistic"]
 
 
 def _penalty(design: Floats) -> Floats:

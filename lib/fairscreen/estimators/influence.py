@@ -62,22 +62,23 @@ def influence(data: PathData, a: Floats, c: Floats) -> Influence:
 
 
 def multiplier_draws(terms: Floats, draws: int, seed: int | str) -> Floats:
-    """Draws (draws, J) of estimate - truth: Gaussian multipliers on the terms, one matrix product.
+    """Draws (draws, J) of estimate - truth: Gaussian multipliers on the terms (T, J).
 
-    With one standard normal per person, the sum over a cell's people of multiplier times
-    (phi - estimate) has exactly the distribution of two normals times the cell's two terms: cells
-    and people give the same bootstrap. The multipliers are Philox bits, keyed by the seed and
-    taken in the order of the terms, through the inverse normal distribution function.
+    Sums of independent standard normals times the terms are jointly normal with the covariance
+    terms' terms, whatever T is: so they are drawn as J normals times the symmetric root of that
+    matrix, which is the same bootstrap, and neither T nor the order of the terms matters. The
+    normals are Philox bits, keyed by the seed, through the inverse normal distribution function.
     """
     key = random.hashes(seed, "paths/multipliers", ["philox"])[0]
-    bits = np.random.Philox(key=int(key))
-    out = np.zeros((draws, terms.shape[1]))
-    step = max(1, 4_000_000 // max(draws, 1))  # bounds memory; does not change the stream
-    for start in range(0, len(terms), step):
-        part = terms[start : start + step]
-        raw = bits.random_raw(len(part) * draws).reshape(len(part), draws)
-        normal = ndtri(((raw >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
-        out += normal.T @ part
+    raw = np.random.Philox(key=int(key)).random_raw(draws * terms.shape[1])
+    normal = ndtri(((raw >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
+    size = np.sqrt((terms**2).sum(axis=0))
+    unit = terms / np.where(size > 0, size, 1.0)
+    values, vectors = np.linalg.eigh(unit.T @ unit)
+    # Effects that add up leave eigenvalues of 0: rounding must not come back as its square root.
+    values = np.where(values > 1e-12 * values[-1], values, 0.0)
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    out: Floats = normal.reshape(draws, -1) @ (root * size)
     return out
 
 

@@ -1,23 +1,22 @@
 """Nuisances of the path-specific effects, cross-fitted: P(X|.) and the sequential regressions.
 
 A learner sees sums over the distinct values ("levels") of its features, never rows: fits cost what
-the number of levels costs.
+the number of levels costs. The classifiers P(X|.) do not depend on the score: fitted once, they
+serve every score of the same people (`Classifiers`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from fairscreen.estimators.data import Floats, PathData, totals
+from fairscreen.estimators.data import OTHER, Floats, Ints, PathData
 from fairscreen.estimators.features import Features, Sums
-
-Mask = NDArray[np.bool_]
+from fairscreen.estimators.levels import GROUPS, Mask, Problem, Split, Strata, added, gathered
 
 
 class Learner(Protocol):
@@ -45,7 +44,8 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Nuisances:
-    """Out-of-fold predictions for every cell (C,), symbols of the paper (table 1).
+    """Out-of-fold predictions for every cell (C,), or for every stratum (D,) where `strata` says
+    which cells are alike; symbols of the paper (table 1).
 
     q: P(X in {x1, x0} | Z). e_z, e_rz, e_brz: P(x1 | ., X in {x1, x0}).
     m1, m0: E[Y | x, Z]. mu3: E[Y | B, R, x1, Z].
@@ -69,6 +69,7 @@ class Nuisances:
     mu2_r: Floats
     mu1_r: Floats
     quality: tuple[Quality, ...] = ()
+    strata: Strata | None = None
 
     def clipped(self, clip: float) -> Nuisances:
         """The same with propensities kept in [clip, 1 - clip] (q in [clip, 1])."""
@@ -77,201 +78,239 @@ class Nuisances:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """What all folds and repeats share: features of the three stages, weighted sums per cell.
+class Classifiers:
+    """P(X|.) of every repeat, out of fold, for the cells (C, K); symbols as in `Nuisances`.
 
-    train (C,) or None: weights of the cells in the fits (training.py); None: all as they are.
+    quality: per repeat, of the three that were fitted or are known. They depend on the people,
+    the folds, the options and the seed, and on nobody's score.
     """
 
-    data: PathData
-    z: Features
-    rz: Features
-    brz: Features
-    train: Floats | None = None
+    q: Floats
+    e_z: Floats
+    e_rz: Floats
+    e_brz: Floats
+    quality: tuple[tuple[Quality, ...], ...]
 
     @classmethod
-    def of(cls, data: PathData, train: Floats | None = None) -> Problem:
-        z, r, b = (data.z, data.z_values), (data.r, data.r_values), (data.b, data.b_values)
-        return cls(data, Features.of(z), Features.of(z, r), Features.of(z, r, b), train)
+    def of(
+        cls, nuisances: Sequence[tuple[Mapping[str, Floats], tuple[Quality, ...]]]
+    ) -> Classifiers:
+        """From what `out_of_fold` gives for the cells, one repeat after the other."""
 
-    def sums(self, features: Features, rows: Mask, y: Floats, yy: Floats) -> Sums:
-        """Sums over the people of the cells `rows`; y, yy (C,): sums of the target per cell."""
-        data, w = self.data, self.data.w
-        if self.train is not None:
-            rows, w = rows & (self.train > 0), w * self.train
-        at, levels = features.at[rows], len(features.levels)
+        def column(name: str) -> Floats:
+            return np.stack([found[name] for found, _ in nuisances], axis=1)
 
-        def total(values: Floats) -> Floats:
-            return totals(at, values[rows], levels)
+        quality = tuple(quality for _, quality in nuisances)
+        return cls(column("q"), column("e_z"), column("e_rz"), column("e_brz"), quality)
 
-        return Sums(total(w * data.n), total(w**2 * data.n), total(w * y), total(w * yy))
+    def take(self, order: Ints) -> Classifiers:
+        """Of the cells at `order`, in that order."""
+        return Classifiers(
+            self.q[order], self.e_z[order], self.e_rz[order], self.e_brz[order], self.quality
+        )
+
+    def repeat(self, k: int, at: Ints | None) -> dict[str, Floats]:
+        """By name, those of one repeat at some cells; None: at all."""
+        rows: Ints | slice = slice(None) if at is None else at
+        return {f: getattr(self, f)[rows, k] for f in ("q", "e_z", "e_rz", "e_brz")}
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One nuisance: fitted on the cells `rows`, on the sums that `target` makes of the steps
-    before it. given (C,): what the data know it to be, None where they do not."""
+    """One nuisance: of people of `groups`, on the features of a stage.
+
+    hits: a probability, of belonging to these groups. of: a regression of the predictions of
+    another step, which sees more. Neither: a regression of the score. given (C,): what the data
+    know it to be, None where they do not.
+    """
 
     name: str
-    features: Features
-    rows: Mask
-    target: Callable[[Mapping[str, Floats]], tuple[Floats, Floats]]
-    mean: bool
+    stage: str
+    groups: tuple[int, ...]
+    hits: tuple[int, ...] | None = None
+    of: str | None = None
     given: Floats | None = None
 
-    def fit(self, learner: Learner, sums: Sums) -> Floats:
+    def fit(self, learner: Learner, features: Features, sums: Sums) -> Floats:
         """Predictions by level (U,)."""
-        predict = learner.mean if self.mean else learner.probability
-        return predict(self.name, self.features, sums)
+        predict = learner.mean if self.hits is None else learner.probability
+        return predict(self.name, features, sums)
+
+    def sums(
+        self, split: Split, keep: Mask, sources: Mapping[str, tuple[str, Floats]], *, train: bool
+    ) -> Sums:
+        """Sums over the people of the folds `keep` (F,), by level; sources: stage and predictions
+        by level of the steps before. train: under the weights of the fits."""
+        mine = added(split.tables(self.stage, train=train), self.groups, keep)
+        if self.hits is not None:
+            hits = added(split.tables(self.stage, train=train), self.hits, keep).w
+            return Sums(mine.w, mine.ww, hits, hits)
+        if self.of is None:
+            return Sums(*mine)
+        stage, values = sources[self.of]
+        people = added(split.tables(stage, train=train), self.groups, keep).w
+        home, levels = split.problem.home(stage, self.stage), len(mine.w)
+        first, second = (gathered(people * values**k, home, levels) for k in (1, 2))
+        return Sums(mine.w, mine.ww, first, second)
 
 
 # Nuisances that later ones are regressions of.
 _SOURCES = ("mu3", "mu2_b", "mu2_r")
+PAIR = (1, 0)
 
 
-def steps(problem: Problem) -> tuple[Step, ...]:
-    """Every nuisance, in an order in which each rests on earlier ones only."""
-    data, z, rz, brz = problem.data, problem.z, problem.rz, problem.brz
-    x1, x0 = data.x == 1, data.x == 0
-    pair, n = x1 | x0, data.n.astype(np.float64)
-    everybody = np.ones(len(data), dtype=bool)
-
-    def group(name: str, features: Features, rows: Mask, hits: Mask, given: Floats | None) -> Step:
-        count = n * hits
-        return Step(name, features, rows, lambda _: (count, count), False, given)
-
-    def score(name: str, features: Features, rows: Mask) -> Step:
-        return Step(name, features, rows, lambda _: (data.sum_y, data.sum_yy), True)
-
-    def average(name: str, features: Features, rows: Mask, of: str) -> Step:
-        return Step(name, features, rows, lambda out: (n * out[of], n * out[of] ** 2), True)
-
+def classifier_steps(data: PathData) -> tuple[Step, ...]:
+    """P(X|.), in the paper's order."""
+    only = not (data.x == OTHER).any()
+    q = np.ones(len(data)) if only else data.p_contrast
     return (
-        group("q", z, everybody, pair, np.ones(len(data)) if pair.all() else data.p_contrast),
-        group("e_z", z, pair, x1, data.p_z),
-        group("e_rz", rz, pair, x1, data.p_rz),
-        group("e_brz", brz, pair, x1, data.p_brz),
-        score("m1", z, x1),
-        score("m0", z, x0),
-        score("mu3", brz, x1),
-        average("mu1_w", z, x0, "mu3"),
-        average("mu2_b", rz, x0, "mu3"),
-        average("mu1_b", z, x1, "mu2_b"),
-        score("mu2_r", rz, x1),
-        average("mu1_r", z, x0, "mu2_r"),
+        Step("q", "z", GROUPS, hits=PAIR, given=q),
+        Step("e_z", "z", PAIR, hits=(1,), given=data.p_z),
+        Step("e_rz", "rz", PAIR, hits=(1,), given=data.p_rz),
+        Step("e_brz", "brz", PAIR, hits=(1,), given=data.p_brz),
     )
 
 
+#: The regressions of the score, in an order in which each rests on earlier ones only.
+SCORE_STEPS = (
+    Step("m1", "z", (1,)),
+    Step("m0", "z", (0,)),
+    Step("mu3", "brz", (1,)),
+    Step("mu1_w", "z", (0,), of="mu3"),
+    Step("mu2_b", "rz", (0,), of="mu3"),
+    Step("mu1_b", "z", (1,), of="mu2_b"),
+    Step("mu2_r", "rz", (1,)),
+    Step("mu1_r", "z", (0,), of="mu2_r"),
+)
+
+
 def cross_fit(
-    problem: Problem, learner: Learner | Sequence[Learner], repeat: int, *, known: bool
-) -> Nuisances:
+    problem: Problem, learner: Learner | Sequence[Learner], repeat: int, *, known: bool,
+    classifiers: Classifiers | None = None, merge: bool = False,
+) -> Nuisances:  # fmt: skip
     """Nuisances of one repeat: each cell is predicted by fits on the other folds.
 
     Of several learners each nuisance is their stack: the mean, with weights above 0 that sum to 1,
     that predicts the cells left out best (Brier score, squared error), all folds together; what
     the data know of a propensity is one more candidate. known: take such propensities as they are;
-    that the data bring them is the caller's duty.
+    that the data bring them is the caller's duty. classifiers: taken instead of fits, aligned with
+    the cells. merge: one prediction per stratum instead of per cell, where the data know no
+    propensity: they may know it of every cell.
     """
-    found, quality = out_of_fold(problem, learner, repeat, steps(problem), known=known)
-    return Nuisances(**found, quality=quality)
+    data = problem.data
+    plain = all(p is None for p in (data.p_z, data.p_rz, data.p_brz, data.p_contrast))
+    strata = Strata.of(problem, repeat) if merge and plain else None
+    plan: tuple[Step, ...] = SCORE_STEPS
+    found: dict[str, Floats] = {}
+    quality: tuple[Quality, ...] = ()
+    if classifiers is None:
+        plan = (*classifier_steps(data), *plan)
+    else:
+        found = classifiers.repeat(repeat, None if strata is None else strata.first)
+        quality = classifiers.quality[repeat]
+    fitted, more = out_of_fold(problem, learner, repeat, plan, known=known, strata=strata)
+    return Nuisances(**found, **fitted, quality=(*quality, *more), strata=strata)
 
 
 def score_given_all(
     problem: Problem, learner: Learner | Sequence[Learner], repeat: int
 ) -> dict[str, Floats]:
     """g1, g0 (C,): E[Y | B, R, x, Z] of both groups, out of fold."""
-    data = problem.data
+    return out_of_fold(problem, learner, repeat, GIVEN_ALL, known=False)[0]
 
-    def step(name: str, group: int) -> Step:
-        return Step(
-            name, problem.brz, data.x == group, lambda _: (data.sum_y, data.sum_yy), mean=True
-        )
 
-    return out_of_fold(problem, learner, repeat, (step("g1", 1), step("g0", 0)), known=False)[0]
+GIVEN_ALL = (Step("g1", "brz", (1,)), Step("g0", "brz", (0,)))
 
 
 def out_of_fold(
     problem: Problem, learner: Learner | Sequence[Learner], repeat: int, plan: Sequence[Step], *,
-    known: bool,
+    known: bool, strata: Strata | None = None,
 ) -> tuple[dict[str, Floats], tuple[Quality, ...]]:  # fmt: skip
-    """Predictions (C,) of each step of the plan for every cell, by fits on the other folds, and
-    how good they are on the cells left out."""
+    """Predictions of each step of the plan for every cell (C,), or stratum (D,), by fits on the
+    other folds, and how good they are on the cells left out."""
     learners = list(learner) if isinstance(learner, Sequence) else [learner]
-    data, fold = problem.data, problem.data.fold[:, repeat]
-    folds = [fold == k for k in np.unique(fold)]
-    sources: list[dict[str, Floats]] = [{} for _ in folds]
+    split = Split.of(problem, repeat)
+    slot = split.slot if strata is None else split.slot[strata.first]
     out: dict[str, Floats] = {}
     quality: list[Quality] = []
+    sources: list[dict[str, tuple[str, Floats]]] = [{} for _ in range(split.folds)]
     for step in plan:
         if step.given is not None and (known or step.name == "q"):
-            out[step.name] = step.given
+            out[step.name] = step.given if strata is None else step.given[strata.first]
             if step.name != "q":
-                parts = _squares(step.given, step.rows, data, *step.target({}))
-                quality.append(_quality(step.name, parts, {}))
+                quality.append(_quality(step.name, _squares(problem, step, step.given), {}))
             continue
-        extra = [step.given] if step.given is not None and len(learners) > 1 else []
-        count = len(learners) + len(extra)
-        found: list[list[Floats]] = []  # by fold, by candidate: predictions by level
-        outside = np.zeros((count, len(data)))
-        losses = np.zeros((count, count)), np.zeros(count)
-        targets: list[tuple[Mask, Floats, Floats]] = []
-        for here, source in zip(folds, sources, strict=True):
-            y, yy = step.target(source)
-            sums = problem.sums(step.features, step.rows & ~here, y, yy)
-            found.append([step.fit(one, sums) for one in learners])
-            for j, values in enumerate(found[-1]):
-                outside[j, here] = values[step.features.at[here]]
-            for j, given in enumerate(extra, len(learners)):
-                outside[j, here] = given[here]
-            if count > 1:
-                _add_losses(losses, outside, here & step.rows, data, y)
-            targets.append((here & step.rows, y, yy))
-        weights = _simplex(*losses) if count > 1 else np.ones(1)
-        out[step.name] = weights @ outside
-        squares = [_squares(out[step.name], rows, data, y, yy) for rows, y, yy in targets]
-        names = [*(_label(one) for one in learners), *["known"] * len(extra)]
-        shares = dict(zip(names, weights.tolist(), strict=True)) if count > 1 else {}
-        quality.append(_quality(step.name, np.sum(squares, axis=0), shares))
-        if step.name in _SOURCES:
-            for fitted, source in zip(found, sources, strict=True):
-                source[step.name] = (weights @ np.stack(fitted))[step.features.at]
+        features = problem.features(step.stage)
+        found = np.empty((len(learners), split.folds, len(features.levels)))
+        held: list[Sums] = []
+        for k, source in enumerate(sources):
+            here = np.arange(split.folds) == k
+            sums = step.sums(split, ~here, source, train=True)
+            for j, one in enumerate(learners):
+                found[j, k] = step.fit(one, features, sums)
+            held.append(step.sums(split, here, source, train=False))
+        at = features.at
+        cells = None
+        if step.given is not None and len(learners) > 1:  # what the data know: another candidate
+            cells = np.concatenate([found[:, split.slot, at], [step.given]])
+        weights = _weights(problem, step, found, cells, held)
+        names = [_label(one) for one in learners] + ["known"]
+        shares = dict(zip(names, weights.tolist(), strict=False)) if len(weights) > 1 else {}
+        if cells is None:
+            table = np.tensordot(weights, found, axes=1)
+            parts = [_left(p, one.w, one.y, one.yy) for p, one in zip(table, held, strict=True)]
+            out[step.name] = table[slot, at if strata is None else at[strata.first]]
+            if step.name in _SOURCES:
+                for source, values in zip(sources, table, strict=True):
+                    source[step.name] = step.stage, values
+        else:
+            mixed = weights @ cells
+            parts = [_squares(problem, step, mixed)]
+            out[step.name] = mixed if strata is None else mixed[strata.first]
+        quality.append(_quality(step.name, np.sum(parts, axis=0), shares))
     return out, tuple(quality)
 
 
-def fit_all(
-    problem: Problem, learner: Learner, train: Mask, held: Mask | None = None
-) -> dict[str, Floats]:
-    """Every nuisance fitted on the cells `train`, predicted for all cells (C,).
-
-    held: cells whose sums go to the learner for tuning, beside those of `train`.
-    """
-    out: dict[str, Floats] = {}
-    for step in steps(problem):
-        y, yy = step.target(out)
+def fit_all(split: Split, learner: Learner, plan: Sequence[Step], held: Mask) -> None:
+    """Every step of the plan fitted once, on the folds that are not `held` (F,), whose sums go to
+    the learner for tuning. What the data know for certain is not fitted."""
+    sources: dict[str, tuple[str, Floats]] = {}
+    for step in plan:
         if step.name == "q" and step.given is not None:
-            out["q"] = step.given
             continue
-        sums = problem.sums(step.features, step.rows & train, y, yy)
-        if held is not None:
-            sums = replace(sums, held=problem.sums(step.features, step.rows & held, y, yy))
-        out[step.name] = step.fit(learner, sums)[step.features.at]
-    return out
+        sums, out = (step.sums(split, keep, sources, train=True) for keep in (~held, held))
+        values = step.fit(learner, split.problem.features(step.stage), replace(sums, held=out))
+        sources[step.name] = step.stage, values
 
 
-def _add_losses(
-    losses: tuple[Floats, Floats], outside: Floats, rows: Mask, data: PathData, y: Floats
-) -> None:
-    """Add what the cells `rows` say of the candidates: sum w n p p' and sum w y p."""
-    p, people = outside[:, rows], (data.w * data.n)[rows]
-    losses[0][...] += (p * people) @ p.T
-    losses[1][...] += p @ (data.w * y)[rows]
+def _weights(
+    problem: Problem, step: Step, found: Floats, cells: Floats | None, held: Sequence[Sums]
+) -> Floats:
+    """Of the candidates: predictions found (J, F, V) by level or, where given, cells (J, C)."""
+    if cells is None and len(found) > 1:
+        parts = list(zip(found.swapaxes(0, 1), held, strict=True))
+        square = np.sum([(p * sums.w) @ p.T for p, sums in parts], axis=0)
+        return _simplex(square, np.sum([p @ sums.y for p, sums in parts], axis=0))
+    if cells is None:
+        return np.ones(1)
+    data, rows = problem.data, np.isin(problem.data.x, step.groups)
+    p, people = cells[:, rows], (data.w * data.n)[rows]
+    hits = people * np.isin(data.x[rows], step.hits or ())
+    return _simplex((p * people) @ p.T, p @ hits)
 
 
-def _squares(p: Floats, rows: Mask, data: PathData, y: Floats, yy: Floats) -> Floats:
-    """Sums over the people of the cells `rows`: w, w y, w y^2, w (y - p)^2."""
-    w, n, p, y, yy = data.w[rows], data.n[rows], p[rows], y[rows], yy[rows]
-    left = np.maximum(yy - 2 * p * y + p**2 * n, 0.0)
-    return np.array([(w * n).sum(), (w * y).sum(), (w * yy).sum(), (w * left).sum()])
+def _squares(problem: Problem, step: Step, p: Floats) -> Floats:
+    """`_left` of a probability p (C,) by cell, over all folds."""
+    data, rows = problem.data, np.isin(problem.data.x, step.groups)
+    people = (data.w * data.n)[rows]
+    hits = people * np.isin(data.x[rows], step.hits or ())
+    return _left(p[rows], people, hits, hits)
+
+
+def _left(p: Floats, w: Floats, y: Floats, yy: Floats) -> Floats:
+    """Sums over people: w, w y, w y^2, w (y - p)^2; p, and sums by level or cell."""
+    left = np.maximum(yy - 2 * p * y + p**2 * w, 0.0)
+    return np.array([w.sum(), y.sum(), yy.sum(), left.sum()])
 
 
 def _quality(name: str, parts: Floats, weights: dict[str, float]) -> Quality:

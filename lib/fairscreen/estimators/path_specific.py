@@ -16,12 +16,28 @@ from typing import Literal
 import numpy as np
 
 from fairscreen.errors import InputError
-from fairscreen.estimators.data import Floats, PathData
+from fairscreen.estimators.data import PathData
 from fairscreen.estimators.diagnostics import diagnostics
-from fairscreen.estimators.functionals import SCORES, influence_coefficients
+from fairscreen.estimators.functionals import (
+    SCORES,
+    functional_means,
+    influence_coefficients,
+    mean_weights,
+    strata_of,
+)
 from fairscreen.estimators.glm import Glm
 from fairscreen.estimators.influence import bootstrap_intervals, influence, normal_intervals
-from fairscreen.estimators.nuisance import Learner, Nuisances, Problem, cross_fit
+from fairscreen.estimators.levels import Problem
+from fairscreen.estimators.nuisance import (
+    SCORE_STEPS,
+    Classifiers,
+    Learner,
+    Nuisances,
+    Step,
+    classifier_steps,
+    cross_fit,
+    out_of_fold,
+)
 from fairscreen.estimators.overlap import absent_paths, clipped_share, impossible, overlap_row
 from fairscreen.estimators.results import (
     CONTRASTS,
@@ -79,31 +95,39 @@ class PathOptions:
             raise InputError("bootstrap_draws", "is below 0", "Use 0 for no bootstrap.")
 
 
-def path_effects(data: PathData, options: PathOptions) -> PathResult:
+def path_effects(
+    data: PathData, options: PathOptions, classifiers: Classifiers | None = None
+) -> PathResult:
     """TE, NDE, NIE, BIE and RIE of X on the score, with errors, intervals and overlap.
 
+    classifiers: those of `fit_classifiers` for the same cells and options, which other scores of
+    the same people share; None: fitted here, to the same numbers.
     phi is averaged over the repeats of cross-fitting, and the errors are those of that average.
     A missing group, a fold that leaves nothing to train on or a constant score make the effects
     not computable, with the reason; so does a path without mediators (BIE without any b, RIE
     without any r), whose effect is 0 by definition and tests nothing. Raises InputError where
     options ask for known propensities that the data do not bring.
     """
-    known = options.propensity == "known"
-    if known and any(p is None for p in (data.p_z, data.p_rz, data.p_brz)):
+    known = _known(data, options)
+    if classifiers is not None and classifiers.q.shape != data.fold.shape:
         raise InputError(
-            "arrays p_z, p_rz, p_brz",
-            "known propensities are asked for and not all given",
-            "Give all three, or choose propensity: fitted.",
+            "classifiers",
+            f"are for {classifiers.q.shape} cells and repeats where the data have "
+            f"{data.fold.shape}",
+            "Fit them on these cells, or leave them out.",
         )
     if reason := impossible(data):
         return _nothing(data, options, reason)
     order = data.order()
     ordered = data.take(order)
-    train = training_weights(ordered, options.max_training_cells, options.seed)
-    problem = Problem.of(ordered, train)
-    learner = learners(problem, options)
-    repeats = range(ordered.fold.shape[1])
-    nuisances = [cross_fit(problem, learner, k, known=known) for k in repeats]
+    problem = _problem(ordered, options)
+    given = None if classifiers is None else classifiers.take(order)
+    plan = SCORE_STEPS if given else (*classifier_steps(ordered), *SCORE_STEPS)
+    learner = learners(problem, options, plan)
+    nuisances = [
+        cross_fit(problem, learner, k, known=known, classifiers=given, merge=True)
+        for k in range(ordered.fold.shape[1])
+    ]
     result = effects_given(ordered, nuisances, options)
     if result.influence is None or result.c is None:
         return result
@@ -111,26 +135,56 @@ def path_effects(data: PathData, options: PathOptions) -> PathResult:
     return replace(result, influence=result.influence[back], c=result.c[back])
 
 
+def fit_classifiers(data: PathData, options: PathOptions) -> Classifiers | None:
+    """P(X|.) of these cells, out of fold, for every score of the same people: no sum of the score
+    is looked at. None where a group is missing or in one fold: nothing can be fitted.
+
+    Raises InputError as `path_effects` does.
+    """
+    known = _known(data, options)
+    n = data.n.astype(np.float64)
+    if impossible(replace(data, sum_y=n, sum_yy=2 * n)):  # of the score nothing is asked
+        return None
+    order = data.order()
+    ordered = data.take(order)
+    problem, plan = _problem(ordered, options), classifier_steps(ordered)
+    learner = learners(problem, options, plan)
+    repeats = range(ordered.fold.shape[1])
+    found = [out_of_fold(problem, learner, k, plan, known=known) for k in repeats]
+    return Classifiers.of(found).take(np.argsort(order))
+
+
+def _known(data: PathData, options: PathOptions) -> bool:
+    known = options.propensity == "known"
+    if known and any(p is None for p in (data.p_z, data.p_rz, data.p_brz)):
+        raise InputError(
+            "arrays p_z, p_rz, p_brz",
+            "known propensities are asked for and not all given",
+            "Give all three, or choose propensity: fitted.",
+        )
+    return known
+
+
+def _problem(data: PathData, options: PathOptions) -> Problem:
+    return Problem.of(data, training_weights(data, options.max_training_cells, options.seed))
+
+
 def effects_given(
     data: PathData, nuisances: Sequence[Nuisances], options: PathOptions
 ) -> PathResult:
     """The effects from nuisances fitted elsewhere, one set per repeat, aligned with `data`."""
     clips = sorted({options.clip, FLAG_CLIP, *options.sensitivity_clips})
-    phis = {
-        clip: influence_coefficients(data, nuisances, clip, options.normalize) for clip in clips
-    }
-    a, c = phis[options.clip]
+    means = {clip: functional_means(data, nuisances, clip, options.normalize) for clip in clips}
+    a, c = influence_coefficients(data, nuisances, options.clip, options.normalize)
     overlap = _overlap(data, nuisances, options)
-    levels = influence(data, a, c)
-    inference = influence(data, a @ CONTRASTS.T, c @ CONTRASTS.T)
+    a, c = a @ CONTRASTS.T, c @ CONTRASTS.T
+    inference = influence(data, a, c)
     covariance = inference.covariance
     errors = np.sqrt(np.diag(covariance))
-    moved = {
-        clip: influence(data, b @ CONTRASTS.T, d @ CONTRASTS.T).estimate
-        for clip, (b, d) in phis.items()
-    }
+    moves = {clip: CONTRASTS @ (means[clip] - means[options.clip]) for clip in clips}
     sensitivity = [
-        {clip: float(moved[clip][j]) for clip in options.sensitivity_clips} for j in range(5)
+        {clip: float(inference.estimate[j] + moves[clip][j]) for clip in options.sensitivity_clips}
+        for j in range(5)
     ]
     absent = absent_paths(data)
     verdicts = [
@@ -138,7 +192,7 @@ def effects_given(
             name,
             overlap,
             float(errors[j]),
-            float(moved[FLAG_CLIP][j] - inference.estimate[j]),
+            float(moves[FLAG_CLIP][j]),
             _rounding(data),
             absent,
         )
@@ -164,18 +218,21 @@ def effects_given(
         bootstrap=bootstrap if drawn else {},
         overlap=overlap,
         functionals={
-            name: None if _broken(overlap, (name,)) else float(levels.estimate[j])
+            name: None if _broken(overlap, (name,)) else float(means[options.clip][j])
             for j, name in enumerate(FUNCTIONALS)
         },
         covariance=covariance,
-        influence=a @ CONTRASTS.T,
-        c=c @ CONTRASTS.T,
+        influence=a,
+        c=c,
         diagnostics=diagnostics(data, nuisances, options.clip, options.normalize),
     )
 
 
-def learners(problem: Problem, options: PathOptions) -> list[Learner]:
-    """The learner of the options, or all of them for a stack."""
+def learners(
+    problem: Problem, options: PathOptions, plan: Sequence[Step] | None = None
+) -> list[Learner]:
+    """The learner of the options, or all of them for a stack, for the steps of a plan (None: for
+    every nuisance of the effects)."""
     found: list[Learner] = []
     if options.learner in ("stack", "glm"):
         found.append(Glm())
@@ -184,7 +241,8 @@ def learners(problem: Problem, options: PathOptions) -> list[Learner]:
     if options.learner in ("stack", "xgboost"):
         from fairscreen.estimators.boosted import tuned
 
-        found.append(tuned(problem, seed=options.seed))
+        plan = plan or (*classifier_steps(problem.data), *SCORE_STEPS)
+        found.append(tuned(problem, plan, seed=options.seed))
     return found
 
 
@@ -192,17 +250,15 @@ def _overlap(
     data: PathData, nuisances: Sequence[Nuisances], options: PathOptions
 ) -> tuple[OverlapRow, ...]:
     """One row per weight set, on weights averaged over the repeats as phi is."""
-    weights: dict[str, Floats] = {}
-    shares: dict[str, float] = {}
+    weights = mean_weights(data, nuisances)
+    shares = dict.fromkeys(weights, 0.0)
     for nu in nuisances:
-        clipped = nu.clipped(options.clip)
+        strata, clipped = strata_of(data, nu), nu.clipped(options.clip)
         for score in SCORES.values():
-            for raw, kept in zip(
-                score(data.x, nu).stages, score(data.x, clipped).stages, strict=True
-            ):
-                weights[raw.name] = weights.get(raw.name, 0.0) + raw.weight / len(nuisances)
-                share = clipped_share(data, raw.ratio, kept.ratio)
-                shares[raw.name] = shares.get(raw.name, 0.0) + share / len(nuisances)
+            raw, kept = (score(strata.x, one).stages for one in (nu, clipped))
+            for stage, other in zip(raw, kept, strict=True):
+                ratios = strata.spread(stage.ratio), strata.spread(other.ratio)
+                shares[stage.name] += clipped_share(data, *ratios) / len(nuisances)
     return tuple(
         overlap_row(data, name, weight, shares[name], options) for name, weight in weights.items()
     )

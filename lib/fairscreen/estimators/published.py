@@ -17,9 +17,9 @@ import numpy as np
 from fairscreen import random
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import Floats, PathData
-from fairscreen.estimators.functionals import influence_coefficients
-from fairscreen.estimators.influence import influence
-from fairscreen.estimators.nuisance import Learner, Problem, cross_fit
+from fairscreen.estimators.functionals import functional_means
+from fairscreen.estimators.levels import Problem
+from fairscreen.estimators.nuisance import Learner, cross_fit
 from fairscreen.estimators.overlap import impossible
 from fairscreen.estimators.path_specific import (
     PathOptions,
@@ -96,9 +96,8 @@ def _resampled(data: PathData, purpose: str, seed: int, folds: int) -> PathData:
 
 def _estimates(data: PathData, learner: Sequence[Learner], options: PathOptions) -> Floats:
     known = options.propensity == "known"
-    nuisances = [cross_fit(Problem.of(data), learner, 0, known=known)]
-    a, c = influence_coefficients(data, nuisances, options.clip, options.normalize)
-    return influence(data, a @ CONTRASTS.T, c @ CONTRASTS.T).estimate
+    nuisances = [cross_fit(Problem.of(data), learner, 0, known=known, merge=True)]
+    return CONTRASTS @ functional_means(data, nuisances, options.clip, options.normalize)
 
 
 def _refused(name: str, people: int, reason: str) -> Effect:

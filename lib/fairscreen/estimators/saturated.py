@@ -15,7 +15,7 @@ import numpy as np
 
 from fairscreen.estimators.data import Floats
 from fairscreen.estimators.features import Features, Sums
-from fairscreen.estimators.glm import inverse_hessian, logistic, quadratic, trained
+from fairscreen.estimators.glm import gaussian, logit_fit, quadratic, trained
 
 # The within-cell variance borrows this many degrees of freedom from the GLM's residuals, so that
 # it exists (and tau^2 is then about 0) where hardly two people share a cell.
@@ -37,10 +37,7 @@ class Saturated:
         centre = float(sums.y.sum() / sums.w.sum())
         y = (sums.y - centre * sums.w) * scale
         yy = (sums.yy - 2 * centre * sums.y + centre**2 * sums.w) * scale
-        design = features.design
-        rows, some, target = trained(design, fine, y)
-        inverse = inverse_hessian(rows, some)
-        glm: Floats = design @ (inverse @ (rows.T @ target))
+        glm, inverse = gaussian(features, sums)
         weight = features.per_cell(fine)
         seen = weight > 0
         left = features.per_cell(y - fine * glm)
@@ -49,7 +46,7 @@ class Saturated:
             return centre + glm + features.per_level(gap)
         squares = features.per_cell(np.maximum(yy - 2 * glm * y + fine * glm**2, 0.0))
         leverage = _leverage(features, fine, weight, inverse)[seen]
-        used = float((some * quadratic(rows, inverse)).sum())  # degrees of freedom of the GLM
+        used = _used(features, fine, inverse)  # degrees of freedom of the GLM
         repeat = features.per_cell(sums.ww)[seen] / features.per_cell(sums.w)[seen] * scale
         within = np.maximum(squares[seen] - left[seen] * gap[seen], 0.0).sum()
         # Slopes within cells take what the cells' own leverages leave of `used`.
@@ -74,7 +71,7 @@ class Saturated:
         scale = float(sums.w.sum() / sums.ww.sum())
         fine = sums.w * scale
         y = sums.y * scale
-        glm, inverse = logistic(features.design, fine, y)
+        glm, inverse = logit_fit(features, sums)
         weight = features.per_cell(fine)
         seen = weight > 0
 
@@ -121,6 +118,11 @@ def _signal_share(
     # Where both are 0 (a score without noise on a cell the GLM fits exactly), own = glm anyway.
     share: Floats = between / np.maximum(between + noise * repeat / weight, np.finfo(float).tiny)
     return share
+
+
+def _used(features: Features, fine: Floats, inverse: Floats) -> float:
+    rows, some, _ = trained(features.design, fine, fine)
+    return float((some * quadratic(rows, inverse)).sum())
 
 
 def _leverage(features: Features, fine: Floats, weight: Floats, inverse: Floats) -> Floats:

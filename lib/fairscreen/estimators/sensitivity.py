@@ -25,7 +25,8 @@ from scipy.special import ndtri
 
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import Floats, PathData
-from fairscreen.estimators.nuisance import Mask, Problem, score_given_all
+from fairscreen.estimators.levels import Mask, Problem
+from fairscreen.estimators.nuisance import GIVEN_ALL, score_given_all
 from fairscreen.estimators.path_specific import PathOptions, learners
 from fairscreen.estimators.results import EFFECTS, PathResult
 
@@ -107,7 +108,7 @@ def _residual(data: PathData, options: PathOptions) -> float:
     People of other groups have weight 0 in every effect: nothing of theirs can be confounded.
     """
     problem = Problem.of(data)
-    chosen = learners(problem, options)
+    chosen = learners(problem, options, GIVEN_ALL)
     total = 0.0
     repeats = data.fold.shape[1]
     for k in range(repeats):
