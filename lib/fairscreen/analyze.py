@@ -34,13 +34,10 @@ from fairscreen.input_columns import (
     scaled,
 )
 from fairscreen.input_files import equals, labels, numbers, read_table
+from fairscreen.result_rows import ROW
 
 __all__ = ["ROW", "analyze_paths", "read_table"]
 
-ROW = (
-    "slice", "estimand", "method", "estimate", "std_error", "ci_low", "ci_high", "p_value",
-    "family", "p_holm", "p_bh", "p_maxt", "n", "favors_when_positive", "status", "reason",
-)  # fmt: skip
 FAMILIES = (("NDE", "BIE", "RIE"), ("TE", "NIE"))
 MAX_FOLDS = 50
 MAX_BINS = 100

@@ -51,6 +51,13 @@ class Coded:
 
 def check_roles(frame: pd.DataFrame, where: str, roles: Mapping[str, Any]) -> None:
     """InputError for a role that is no column, a column with two roles, no mediator."""
+    check_columns(frame, where, roles)
+    if not roles["r"] and not roles["b"]:
+        raise InputError("--r, --b", "no mediator is given", "Give at least one column.")
+
+
+def check_columns(frame: pd.DataFrame, where: str, roles: Mapping[str, Any]) -> None:
+    """InputError for a role that is no column, a column with two roles."""
     seen: dict[str, str] = {}
     for role, name in _named(roles):
         if name not in frame.columns:
@@ -63,8 +70,6 @@ def check_roles(frame: pd.DataFrame, where: str, roles: Mapping[str, Any]) -> No
                 f"{where}, {name}", f"is given as {both}", "Give every column one role."
             )
         seen[name] = role
-    if not roles["r"] and not roles["b"]:
-        raise InputError("--r, --b", "no mediator is given", "Give at least one column.")
 
 
 def _named(roles: Mapping[str, Any]) -> list[tuple[str, str]]:

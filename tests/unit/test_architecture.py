@@ -26,7 +26,11 @@ def _imports(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "file", [*sorted((PACKAGE / "estimators").glob("*.py")), PACKAGE / "analyze.py"],
+    "file",
+    [
+        *sorted((PACKAGE / "estimators").glob("*.py")), *sorted(PACKAGE.glob("analyze*.py")),
+        PACKAGE / "rank_input.py", PACKAGE / "published_ranking.py",
+    ],
     ids=lambda f: f.name,
 )  # fmt: skip
 def test_estimators_know_no_spark(file: Path) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any
 
-from fairscreen.commands import options
+from fairscreen.commands import analyze_ranking, options
+from fairscreen.commands.result_table import table
 from fairscreen.progress import say
 
 _EPILOG = """\
@@ -14,6 +13,8 @@ examples:
   fairscreen analyze paths --input scores.csv \\
       --x gender --x1 male --x0 female --z race age --r surname_group region \\
       --b education years --y score
+  fairscreen analyze ranking --input answers.csv --item resume --version gender \\
+      --favored Male --other Female --neutral none --score score --slice industry
   The same for machines:  ... --json result.json    (--json - prints JSON only)
 Each design has its own help: fairscreen analyze paths --help
 """
@@ -49,6 +50,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )  # fmt: skip
     designs = parser.add_subparsers(dest="design", metavar="DESIGN", required=True)
     _register_paths(designs)
+    analyze_ranking.register(designs)
 
 
 def _register_paths(designs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -108,45 +110,3 @@ def run_paths(args: argparse.Namespace) -> int:
     )  # fmt: skip
     options.emit(result, table(result), args.json)
     return 0
-
-
-def table(result: Mapping[str, Any]) -> str:
-    """The result as text: rows, then what was left out, then notes."""
-    heads = ("slice", "estimand", "method", "estimate", "std_error", "interval", "p", "p_holm",
-             "n", "status")  # fmt: skip
-    lines = [
-        (
-            r["slice"], r["estimand"], r["method"], _number(r["estimate"]),
-            _number(r["std_error"]), _interval(r), _number(r["p_value"]), _number(r["p_holm"]),
-            f"{r['n']:,}", r["status"],
-        )
-        for r in result["rows"]
-    ]  # fmt: skip
-    text = [_aligned([heads, *lines])]
-    favored = sorted({str(r["favors_when_positive"]) for r in result["rows"][:1]})
-    text.append(f"A positive effect favors {favored[0]}." if favored else "")
-    reasons = dict.fromkeys(
-        f"{r['estimand']} {r['method']}: {r['reason']}" for r in result["rows"] if r["reason"]
-    )
-    text += [f"reason: {reason}" for reason in reasons]
-    text += [f"left out, {reason}: {count:,}" for reason, count in result["excluded"].items()]
-    text += [f"note: {note}" for note in result["notes"]]
-    return "\n".join(line for line in text if line)
-
-
-def _interval(row: Mapping[str, Any]) -> str:
-    if row["ci_low"] is None or row["ci_high"] is None:
-        return ""
-    return f"[{row['ci_low']:.4g}, {row['ci_high']:.4g}]"
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )

@@ -1,0 +1,261 @@
+"""Ranking after scoring on somebody else's file, without Spark and without a warehouse.
+
+One row per answer. Repeated answers of one resume and version are averaged before ranking; a rank
+set is one resume under one combination of slices (and of words, where they are given), in every
+version that is asked for. Sets without a score of every version are counted and left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairscreen.errors import InputError
+from fairscreen.estimators.multiplicity import adjust
+from fairscreen.estimators.ranking import (
+    TESTS,
+    RankingOptions,
+    crossed,
+    quality_terciles,
+    ranking,
+)
+from fairscreen.estimators.ranks import RankRow, RankSets
+from fairscreen.rank_input import Sets, incomplete, rank_sets
+from fairscreen.result_rows import ROW
+
+QUALITY = ("low", "middle", "high")
+MAX_SLICES = 2_000
+_OF_TERCILES = ("rank_gap", "score_gap", "impact_ratio")
+#: Estimands whose positive (ratios: above 1) values favor the favored version; the others' favor
+#: the other one; _NOBODY's tell nothing about whom.
+_FAVORED = ("score_gap", "better_minus_worse")
+_RATIOS = ("impact_ratio", "impact_ratio_uncapped", "untied_win_ratio")
+_NOBODY = (
+    "spread_ratio", "share_tied", "within_resume_variance", "replicate_share_of_gap_variance",
+)  # fmt: skip
+
+
+def analyze_ranking(
+    frame: pd.DataFrame,
+    *,
+    item: Sequence[str],
+    version: str,
+    favored: str,
+    other: str,
+    score: str,
+    neutral: str | None = None,
+    words: str | None = None,
+    slices: Sequence[str] = (),
+    cross: str | None = None,
+    level: float = 0.95,
+    margin: float | None = None,
+    draws: int = 100_000,
+    swaps: int = 19_999,
+    seed: int | str = 20240624,
+    where: str = "input",
+) -> dict[str, Any]:
+    """Ranks of the versions of each resume, and whether one is favored; `where` names the frame.
+
+    item     columns that name a resume; version: the column of its labels, of which favored and
+             other are compared and neutral ("" = an empty cell) is ranked with them
+    score    higher is better; words: number of words of the text that was sent
+    slices   columns to report by: each value of each, and every combination; "all" is pooled
+    cross    column of a second attribute (gender by race): every value of it must come with both
+             labels; ranks are over all combinations, gaps are told for each value, averaged, and
+             compared between values
+    margin   in ranks, inside which a gap is negligible: adds rows of method `tost`
+
+    Returns {"rows": [...], "excluded": {reason: count}, "notes": [...]}; rows have the columns of
+    ROW. n counts rank sets. Families of tests: an estimand's own test over the values of one
+    slice column, or of one combination of columns; the Bonferroni threshold over all of them is a
+    note. Raises InputError for a missing or doubly used column, a score that is no number, words
+    that are not above 0, a version that no row has, an option out of range.
+    """
+    options = RankingOptions(
+        level=level, margin=margin, published_draws=draws, swaps=swaps, seed=seed
+    )
+    check_options(options, favored, other, neutral)
+    sets, excluded, notes = rank_sets(
+        frame, item=item, version=version, favored=favored, other=other, score=score,
+        neutral=neutral, words=words, slices=slices, cross=cross, where=where,
+    )  # fmt: skip
+    labels = (favored, other, neutral)
+    return analyze_sets(
+        sets, options, labels=labels, cross=cross, excluded=excluded, notes=notes, where=where
+    )
+
+
+def analyze_sets(
+    sets: Sets,
+    options: RankingOptions,
+    *,
+    labels: tuple[str, str, str | None],
+    cross: str | None = None,
+    excluded: Mapping[str, int],
+    notes: Sequence[str],
+    where: str = "input",
+) -> dict[str, Any]:
+    """The result of rank sets: rows of every slice, families filled, incomplete sets counted.
+
+    labels: favored, other, neutral; excluded, notes: what reading them left out and said.
+    """
+    favored, other, neutral = labels
+
+    def told(part: tuple[str, tuple[str, ...], NDArray[np.bool_]]) -> list[dict[str, Any]]:
+        name, columns, at = part
+        own = replace(options, seed=f"{options.seed}/{name}")
+        found = []
+        for extra, row in _rows_of(sets, sets.data.take(at), cross, own):
+            mine = [] if name == "all" else [name]
+            mine += [f"{column}={value}" for column, value in extra]
+            kind = "; ".join((*columns, *(column for column, _ in extra))) or "all"
+            found.append(_row("; ".join(mine) or "all", row, kind, favored, other))
+        return found
+
+    # Draws let go of Python's lock; each slice has a seed of its own, so the order moves nothing.
+    with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
+        rows = [row for part in pool.map(told, list(_slices(sets, where))) for row in part]
+    found = {**excluded, **incomplete(sets, favored, other, neutral)}
+    said = [*notes, *_families(rows)]
+    return {"rows": rows, "excluded": dict(sorted(found.items())), "notes": said}
+
+
+def check_options(o: RankingOptions, favored: str, other: str, neutral: str | None) -> None:
+    """InputError for a version named twice, a level, margin or number of draws out of range."""
+    if len({favored, other, neutral}) < 3:
+        raise InputError(
+            "--favored, --other, --neutral", f"name one version twice ('{favored}', '{other}')",
+            "Give different values of the version column.",
+        )  # fmt: skip
+    if not 0 < o.level < 1:
+        raise InputError(
+            "--level", f"{o.level:g} is no level", "Give a number between 0 and 1, such as 0.95."
+        )
+    if o.margin is not None and not (np.isfinite(o.margin) and o.margin > 0):
+        raise InputError("--margin", f"{o.margin:g} is no margin", "Give ranks above 0.")
+    for option, given in (("--draws", o.published_draws), ("--swaps", o.swaps)):
+        if given < 99:
+            raise InputError(option, f"{given} is too few", "Give 99 or more.")
+
+
+def _slices(sets: Sets, where: str) -> Iterator[tuple[str, tuple[str, ...], NDArray[np.bool_]]]:
+    """Canonical name, its columns, and the sets: all, then values of each combination."""
+    kinds = range(len(sets.names))
+    chosen = [c for size in range(len(sets.names) + 1) for c in combinations(kinds, size)]
+    found = []
+    for columns in chosen:
+        part = sets.slices[:, list(columns)]
+        tuples = [tuple(row) for row in part.tolist()]
+        for value in sorted(set(tuples), key=_natural):
+            found.append((columns, value))
+        if len(found) > MAX_SLICES:
+            raise InputError(
+                f"{where}, --slice", f"makes more than {MAX_SLICES:,} slices", "Give fewer columns."
+            )
+    for columns, value in found:
+        named = "; ".join(f"{sets.names[c]}={v}" for c, v in zip(columns, value, strict=True))
+        mine = np.ones(len(sets.data), dtype=bool)
+        for c, v in zip(columns, value, strict=True):
+            mine &= sets.slices[:, c] == v
+        yield named or "all", tuple(sets.names[c] for c in columns), mine
+
+
+def _natural(value: tuple[str, ...]) -> tuple[tuple[int, float, str], ...]:
+    """Numbers by size, before texts."""
+
+    def key(text: str) -> tuple[int, float, str]:
+        try:
+            return 0, float(text), text
+        except ValueError:
+            return 1, 0.0, text
+
+    return tuple(key(v) for v in value)
+
+
+Extra = tuple[tuple[str, str], ...]  # what narrows a slice: (column, value)
+
+
+def _rows_of(
+    sets: Sets, data: RankSets, cross: str | None, options: RankingOptions
+) -> Iterator[tuple[Extra, RankRow]]:
+    """Rows of one slice: its own, those of crossed values, those of terciles."""
+    if cross is not None:
+        average, differences = crossed(data, sets.values, options)
+        yield from (((), row) for row in average.rows)
+        for one, two, row in differences:
+            yield ((cross, f"{one} minus {two}"),), row
+        for i, value in enumerate(sets.values):
+            told = replace(options, seed=f"{options.seed}/{value}")
+            result = ranking(data, told, pair=(2 * i, 2 * i + 1))
+            yield from ((((cross, value),), row) for row in result.rows)
+        return
+    yield from (((), row) for row in ranking(data, options).rows)
+    if sets.neutral is not None:
+        yield from _terciles(data, sets.neutral, options)
+
+
+def _terciles(
+    data: RankSets, neutral: int, options: RankingOptions
+) -> Iterator[tuple[Extra, RankRow]]:
+    """Gaps by the quality of the resume: thirds of its neutral score."""
+    complete = data.take(data.complete)
+    whole = RankSets(complete.y, complete.item)  # nothing but the gaps is told
+    group = quality_terciles(whole.y[:, neutral], whole.item)
+    quick = replace(options, published=False, swaps=99)  # of the tests only the exact one is told
+    for code, quality in enumerate(QUALITY):
+        told = replace(quick, seed=f"{options.seed}/{quality}")
+        for row in ranking(whole.take(group == code), told).rows:
+            if row.estimand in _OF_TERCILES:
+                yield (("quality", quality),), row
+
+
+def _row(name: str, row: RankRow, kind: str, favored: str, other: str) -> dict[str, Any]:
+    favors: str | None = other
+    if row.estimand in _FAVORED:
+        favors = favored
+    elif row.estimand in _RATIOS:
+        favors = f"{favored} (above 1)"
+    elif row.estimand == "mean_rank_ratio":
+        favors = f"{other} (nearer to 1)"
+    elif row.estimand in _NOBODY:
+        favors = None
+    known = {k: getattr(row, k) for k in ROW if hasattr(row, k)}
+    own_test = (row.estimand, row.method) in TESTS and row.p_value is not None
+    family = {"family": f"{row.estimand} by {kind}" if own_test else None}
+    return {**dict.fromkeys(ROW), **known, **family, "slice": name, "favors_when_positive": favors}
+
+
+def _families(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Adjusted p-values of each family, in place; the note on Bonferroni over all tests."""
+    names = dict.fromkeys(r["family"] for r in rows if r["family"] is not None)
+    for name in names:
+        mine = [r for r in rows if r["family"] == name]
+        for row, member in zip(mine, adjust([r["p_value"] for r in mine]).members, strict=True):
+            if member is not None:
+                row["p_holm"], row["p_bh"] = member.holm, member.bh
+    tests = [r for r in rows if r["family"] is not None]
+    left = sum(
+        1 for r in rows if (r["estimand"], r["method"]) in TESTS and r["p_value"] is None
+    )  # fmt: skip
+    notes = []
+    if tests:
+        bound = 0.05 / len(tests)
+        below = [r for r in tests if r["p_value"] <= bound]
+        listed = ", ".join(f"{r['estimand']} ({r['slice']})" for r in below[:20])
+        more = f", and {len(below) - 20} more" if len(below) > 20 else ""
+        notes.append(
+            f"Bonferroni over the {len(tests):,} tests of this analysis: p below {bound:.3g} for "
+            f"{len(below):,} of them{': ' if below else ''}{listed}{more}. Holm and "
+            "Benjamini-Hochberg are within families."
+        )
+    if left:
+        notes.append(f"{left} tests are not computable and are in no family.")
+    return notes
