@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from fairscreen.estimators.data import PathData, assign_folds
-from fairscreen.estimators.nuisance import Nuisances, Problem, fit_all
+from fairscreen.estimators.levels import Problem, Split
+from fairscreen.estimators.nuisance import SCORE_STEPS, Nuisances, classifier_steps, fit_all
 from fairscreen.estimators.path_specific import PathOptions, effects_given, path_effects
 from fairscreen.estimators.saturated import Saturated
 from g_formula import Frequencies, effects
@@ -93,8 +94,8 @@ def test_one_step_on_all_people_is_the_g_formula(x1: int, x0: int, weighted: boo
     expected = f.functionals(x1, x0)
     assert min(abs(v) for v in effects(expected).values()) > 0.02  # every path is open
     data = cells(d, x1, x0, weighted)
-    everybody = np.ones(len(data), dtype=bool)
-    fitted = fit_all(Problem.of(data), Saturated(shrink=False), everybody)
+    plan = (*classifier_steps(data), *SCORE_STEPS)
+    fitted = fit_all(Split.of(Problem.of(data), 0), Saturated(shrink=False), plan)
     counted = injected(f, data, x1, x0)
     for name, values in fitted.items():
         np.testing.assert_allclose(values, getattr(counted, name), rtol=0, atol=1e-9, err_msg=name)

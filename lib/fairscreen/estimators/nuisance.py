@@ -271,16 +271,29 @@ def out_of_fold(
     return out, tuple(quality)
 
 
-def fit_all(split: Split, learner: Learner, plan: Sequence[Step], held: Mask) -> None:
-    """Every step of the plan fitted once, on the folds that are not `held` (F,), whose sums go to
-    the learner for tuning. What the data know for certain is not fitted."""
+def fit_all(
+    split: Split, learner: Learner, plan: Sequence[Step], held: Mask | None = None
+) -> dict[str, Floats]:
+    """Every step of the plan fitted once, on all people: predictions for every cell (C,). What the
+    data know for certain is not fitted.
+
+    held (F,): folds that are left out, whose sums go to the learner for tuning.
+    """
     sources: dict[str, tuple[str, Floats]] = {}
+    out: dict[str, Floats] = {}
+    keep = np.ones(split.folds, dtype=bool) if held is None else ~held
     for step in plan:
         if step.name == "q" and step.given is not None:
+            out["q"] = step.given
             continue
-        sums, out = (step.sums(split, keep, sources, train=True) for keep in (~held, held))
-        values = step.fit(learner, split.problem.features(step.stage), replace(sums, held=out))
+        sums = step.sums(split, keep, sources, train=True)
+        if held is not None:
+            sums = replace(sums, held=step.sums(split, held, sources, train=True))
+        features = split.problem.features(step.stage)
+        values = step.fit(learner, features, sums)
         sources[step.name] = step.stage, values
+        out[step.name] = values[features.at]
+    return out
 
 
 def _weights(
