@@ -66,6 +66,13 @@ bench-population: $(READY) ## applicants and resumes per second, 100 thousand an
 bench-paths: $(READY) ## seconds and memory of one case of the effects, 17 thousand to 10 million people of a job
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/path_scale.py --out tests/bench/path_scale.txt
 
+study-paths: $(READY) ## coverage of the effects' intervals where the truth is known, rescoring beside (two hours of one core)
+	@for part in coverage samplings linear causes stack table; do \
+	  OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/path_study.py $$part || exit $$?; done
+
+calibrate-overlap: $(READY) ## where the overlap rule draws its line: ladders of designs (ten minutes)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/overlap_rule.py --out tests/bench/overlap_rule.txt
+
 fault-suite: $(READY) ## 20,000 requests through every fault and kills, local and on a cluster (half an hour)
 	@$(PY) tests/bench/fault_suite.py --out tests/bench/fault_suite.txt
 
@@ -80,4 +87,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths fault-suite bench-scoring lock clean
+.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths study-paths calibrate-overlap fault-suite bench-scoring lock clean
