@@ -18,6 +18,7 @@ from fairscreen.estimators.data import PathData, assign_folds
 from fairscreen.estimators.equivalence import tost
 from fairscreen.estimators.multiplicity import adjust
 from fairscreen.estimators.path_specific import LearnerName, PathOptions, path_effects
+from fairscreen.estimators.replicates import DesignBased, ReplicateSums, design_based
 from fairscreen.estimators.results import EFFECTS, PathResult
 from fairscreen.estimators.selection import Outcomes, outcome_rows
 from fairscreen.estimators.sensitivity import ConfoundingBound, confounding_bounds
@@ -34,6 +35,7 @@ from fairscreen.input_columns import (
     scaled,
 )
 from fairscreen.input_files import equals, labels, numbers, read_table
+from fairscreen.input_replicates import replicate_columns, replicate_weights
 from fairscreen.result_rows import ROW
 
 __all__ = ["ROW", "analyze_paths", "read_table"]
@@ -54,6 +56,8 @@ def analyze_paths(
     b: Sequence[str],
     y: str,
     weight: str | None = None,
+    replicates: Sequence[str] = (),
+    replicate_scale: float | None = None,
     cluster: str | None = None,
     learner: LearnerName = "stack",
     repeats: int = 3,
@@ -73,7 +77,11 @@ def analyze_paths(
             distinct values enter as they are: trees split on them; the GLM has a
             smooth curve of each (of its ranks, in 2,000 steps at most), and cells in which they
             are cut at quantiles into `bins` groups. Other columns are categories, 200 at most.
-    weight  column of weights above 0; cluster: column whose equal values are not independent
+    weight  column of weights above 0: the effects are those of the population that it stands for;
+            cluster: column whose equal values are not independent (several answers of a person)
+    replicates  columns of the weight's replicates, or what their names begin with: adds rows of
+            method `replicate_weights`, the same effects with the error of the survey's design
+            (estimators/replicates.py); replicate_scale: its factor, default 4 / their number
     margin  an effect inside it (points of y) is negligible: adds rows of method `tost`
     confounder  (cf_y, cf_d), the strength of a confounder that was left out: adds rows of method
             `confounder_bounds` (the interval the effect can then lie in) and `robustness_value`
@@ -88,16 +96,18 @@ def analyze_paths(
     categories, an empty group, an option out of range.
     """
     roles = {"x": [x], "z": z, "r": r, "b": b, "y": [y], "weight": weight, "cluster": cluster}
-    check_roles(frame, where, roles)
+    columns_r = replicate_columns(frame, replicates, weight, where)
+    check_roles(frame, where, {**roles, "replicate-weights": columns_r})
     if x1 == x0:
         raise InputError("--x1, --x0", f"are both '{x1}'", "Give two values of the attribute.")
-    _check_options(repeats, bins, level, bootstrap_draws, margin)
+    _check_options(repeats, bins, level, bootstrap_draws, margin, replicate_scale)
     score = numbers(frame, y, where)
     check_sizes(frame, y, score, where)
     weights = np.ones(len(frame))
     if weight is not None:
         weights = numbers(frame, weight, where)
         check_weights(frame, weight, weights, where)
+    replicated = replicate_weights(frame, columns_r, where)
     group = np.where(equals(frame[x], x1), 1, np.where(equals(frame[x], x0), 0, -1))
     keep, excluded = complete(frame, roles, weights)
     for code, value in ((1, x1), (0, x0)):
@@ -129,18 +139,23 @@ def analyze_paths(
                 mine, count, steps=learner != "xgboost", cuts=cuts
             )
         data = PathData.from_rows(
-            x=group[keep], y=points.y, fold=fold, w=people, cluster=clusters, **arrays
-        )
+            x=group[keep], y=points.y, fold=fold, w=people, cluster=clusters,
+            cells=not columns_r, **arrays,
+        )  # fmt: skip
         if count == bins:
             bounds.update(_bounds(data, result := path_effects(data, chosen), chosen, confounder))
+            designed.update(_designed(data, result, replicated[keep], level, replicate_scale))
             return result
         return path_effects(data, chosen)
 
     bounds: dict[str, ConfoundingBound] = {}
+    designed: dict[str, DesignBased] = {}
     result = effects(bins, options)
     rows = [_row(x1, _in_points(r, points.unit)) for r in result.to_rows()]
     rows += _equivalence(rows, margin)
     rows += _confounded(rows, bounds, points.unit)
+    if columns_r:
+        rows += _replicated(rows, designed, points.unit)
     if cuts and learner == "xgboost":
         notes.append(
             f"Numbers with more than {MANY} distinct values enter the trees as they are, without "
@@ -154,6 +169,12 @@ def analyze_paths(
             for r in finer.to_rows()
         ]
         notes += _moves_note(result, finer, bins, points.unit)
+    if columns_r:
+        notes.append(
+            f"Errors of method replicate_weights are those of the survey's design, from "
+            f"{len(columns_r)} replicate weights with the nuisances kept as they are. They hold "
+            "the sampling of people already: take them instead of those of eif, never both."
+        )
     left = _fill_families(rows, result, seed)
     if left:
         notes.append(f"{left} effects are not computable and are in no family of tests.")
@@ -169,7 +190,9 @@ def analyze_paths(
     return {"rows": rows, "excluded": dict(sorted(excluded.items())), "notes": notes}
 
 
-def _check_options(repeats: int, bins: int, level: float, draws: int, margin: float | None) -> None:
+def _check_options(
+    repeats: int, bins: int, level: float, draws: int, margin: float | None, scale: float | None
+) -> None:
     for option, given, least in (("--repeats", repeats, 1), ("--bins", bins, 2)):
         if given < least:
             raise InputError(option, f"{given} is too few", f"Give {least} or more.")
@@ -183,6 +206,8 @@ def _check_options(repeats: int, bins: int, level: float, draws: int, margin: fl
         raise InputError("--draws", f"{draws} is below 0", "Give 0 for no bootstrap, or more.")
     if margin is not None and not (np.isfinite(margin) and margin > 0):
         raise InputError("--margin", f"{margin:g} is no margin", "Give points of score above 0.")
+    if scale is not None and not (np.isfinite(scale) and scale > 0):
+        raise InputError("--replicate-scale", f"{scale:g} is no factor", "Give a number above 0.")
 
 
 def _check_folds(folds: int, rows: int) -> None:
@@ -243,6 +268,34 @@ def _confounded(
             "favors_when_positive": None,
         }  # fmt: skip
         found.append({**bare, "method": "robustness_value", **strength})
+    return found
+
+
+def _designed(
+    data: PathData, result: PathResult, replicates: Any, level: float, scale: float | None
+) -> dict[str, DesignBased]:
+    """Design-based errors of effects of people, one per cell, under their replicate weights."""
+    if not replicates.shape[1] or result.influence is None or result.c is None:
+        return {}
+    phi = result.influence + result.c * data.sum_y[:, None]
+    sums = ReplicateSums.of(phi=phi, w=data.w, replicates=replicates)
+    return dict(zip(EFFECTS, design_based(sums, scale=scale, level=level), strict=True))
+
+
+def _replicated(
+    rows: Sequence[Mapping[str, Any]], designed: Mapping[str, DesignBased], unit: float
+) -> list[dict[str, Any]]:
+    """Rows of method `replicate_weights`; an effect that eif cannot compute has its reason."""
+    found = []
+    for row in [r for r in rows if r["method"] == "eif"]:
+        told: dict[str, Any] = {}
+        if row["status"] != "not_computable":
+            mine = designed[row["estimand"]]
+            error = {k: getattr(mine, k) for k in ("std_error", "ci_low", "ci_high", "p_value")}
+            told = _in_points({"estimate": mine.estimate, **error}, unit)
+            if mine.reason:
+                told |= {"estimate": None, "status": "not_computable", "reason": mine.reason}
+        found.append({**row, **told, "method": "replicate_weights"})
     return found
 
 

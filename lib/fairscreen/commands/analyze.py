@@ -33,6 +33,10 @@ examples:
       --z gender age --r first_name --b degree --y score \\
       --cluster person --weight pwgtp --learner xgboost
 
+  # errors of the survey's design too, from the columns PWGTP1 to PWGTP80 of an ACS file
+  fairscreen analyze paths --input acs_scores.csv --x SEX --x1 1 --x0 2 --z AGEP RAC1P \
+      --r first_name --b SCHL --y score --weight PWGTP --replicate-weights PWGTP
+
 Effects: TE total = NDE (not through the mediators) + BIE (qualifications) + RIE (names, region);
 NIE = BIE + RIE. A positive value favors x1. An effect whose overlap is too weak is not computable,
 and the row says why. Without --r there is no RIE, without --b no BIE. Values of --x1 and --x0 are
@@ -69,6 +73,12 @@ def _register_paths(designs: argparse._SubParsersAction[argparse.ArgumentParser]
     add("--b", nargs="+", default=[], metavar="COL", help="business mediators: qualifications")
     add("--y", required=True, metavar="COL", help="score")
     add("--weight", metavar="COL", help="weight of a row, above 0")
+    add("--replicate-weights", nargs="+", default=[], metavar="COL",
+        help="replicates of the weight: what their names begin with (before 1, 2, ...), or every "
+        "column; adds the errors of the survey's design")  # fmt: skip
+    add("--replicate-scale", type=float, metavar="F",
+        help="factor of the sum of squared differences; default 4 / R, successive differences (the "
+        "ACS); balanced repeated replication: 1 / R; jackknife: (R - 1) / R")  # fmt: skip
     add("--cluster", metavar="COL", help="rows of one value are not independent (person)")
     add("--learner", choices=["stack", "saturated", "glm", "xgboost"], default="stack",
         help="glm: main effects and curves; saturated: cells shrunk to them; xgboost: boosted "
@@ -103,7 +113,9 @@ def run_paths(args: argparse.Namespace) -> int:
     say(f"{len(frame):,} rows; fitting ({args.learner}, {args.repeats} repeats)")
     result = analyze.analyze_paths(
         frame, x=args.x, x1=args.x1, x0=args.x0, z=args.z, r=args.r, b=args.b, y=args.y,
-        weight=args.weight, cluster=args.cluster, learner=args.learner, repeats=args.repeats,
+        weight=args.weight, replicates=args.replicate_weights,
+        replicate_scale=args.replicate_scale, cluster=args.cluster, learner=args.learner,
+        repeats=args.repeats,
         folds=args.folds, seed=args.seed, bins=args.bins, level=args.level,
         bootstrap_draws=args.draws, margin=args.margin, where=args.input,
         confounder=tuple(args.confounder) if args.confounder else None,

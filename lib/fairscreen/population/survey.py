@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairscreen.estimators.replicates import replicate_error
+
 REPLICATES = 80
 
 
@@ -24,5 +26,4 @@ def successive_difference_error(estimate: ArrayLike, replicates: ArrayLike) -> N
             f"replicates have shape {under.shape}; an estimate of shape {full.shape} needs "
             f"{(*full.shape, REPLICATES)}"
         )
-    gap = (under - full[..., None]).astype(np.float64)
-    return np.asarray(np.sqrt(4.0 / REPLICATES * np.square(gap).sum(axis=-1)))
+    return replicate_error(full, under, 4.0 / REPLICATES)
