@@ -1,8 +1,9 @@
 """Ranking after scoring on somebody else's file, without Spark and without a warehouse.
 
 One row per answer. Repeated answers of one resume and version are averaged before ranking; a rank
-set is one resume under one combination of slices (and of words, where they are given), in every
-version that is asked for. Sets without a score of every version are counted and left out.
+set is one resume in one combination of slices, in every version that is asked for. Where words are
+given and differ within that, each number of words is an information level, a set of its own. Sets
+without a score of every version are counted and left out.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ def analyze_ranking(
     margin: float | None = None,
     draws: int = 100_000,
     swaps: int = 19_999,
+    pitman_morgan: bool = False,
     seed: int | str = 20240624,
     where: str = "input",
 ) -> dict[str, Any]:
@@ -73,14 +75,20 @@ def analyze_ranking(
              compared between values
     margin   in ranks, inside which a gap is negligible: adds rows of method `tost`
 
-    Returns {"rows": [...], "excluded": {reason: count}, "notes": [...]}; rows have the columns of
-    ROW. n counts rank sets. Families of tests: an estimand's own test over the values of one
-    slice column, or of one combination of columns; the Bonferroni threshold over all of them is a
-    note. Raises InputError for a missing or doubly used column, a score that is no number, words
-    that are not above 0, a version that no row has, an option out of range.
+    Returns {"rows": [...], "excluded": {reason: count}, "notes": [...], "bonferroni": {tests,
+    threshold, below}}; rows have the columns of ROW. n counts rank sets. Families of tests: an
+    estimand's own test over the values of one slice column, or of one combination of columns;
+    Bonferroni is over all of them, at 5%, `below` their (estimand, slice).
+    Raises InputError for a missing or doubly used column, a score that is no number, words that
+    are not above 0, a version that no row has, an option out of range.
     """
     options = RankingOptions(
-        level=level, margin=margin, published_draws=draws, swaps=swaps, seed=seed
+        level=level,
+        margin=margin,
+        published_draws=draws,
+        swaps=swaps,
+        pitman_morgan=pitman_morgan,
+        seed=seed,
     )
     check_options(options, favored, other, neutral)
     sets, excluded, notes = rank_sets(
@@ -124,8 +132,11 @@ def analyze_sets(
     with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
         rows = [row for part in pool.map(told, list(_slices(sets, where))) for row in part]
     found = {**excluded, **incomplete(sets, favored, other, neutral)}
-    said = [*notes, *_families(rows)]
-    return {"rows": rows, "excluded": dict(sorted(found.items())), "notes": said}
+    said, bonferroni = _families(rows)
+    return {
+        "rows": rows, "excluded": dict(sorted(found.items())), "notes": [*notes, *said],
+        "bonferroni": bonferroni,
+    }  # fmt: skip
 
 
 def check_options(o: RankingOptions, favored: str, other: str, neutral: str | None) -> None:
@@ -233,8 +244,8 @@ def _row(name: str, row: RankRow, kind: str, favored: str, other: str) -> dict[s
     return {**dict.fromkeys(ROW), **known, **family, "slice": name, "favors_when_positive": favors}
 
 
-def _families(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Adjusted p-values of each family, in place; the note on Bonferroni over all tests."""
+def _families(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, Any]]:
+    """Adjusted p-values of each family, in place; notes, and Bonferroni over all tests."""
     names = dict.fromkeys(r["family"] for r in rows if r["family"] is not None)
     for name in names:
         mine = [r for r in rows if r["family"] == name]
@@ -242,20 +253,16 @@ def _families(rows: Sequence[dict[str, Any]]) -> list[str]:
             if member is not None:
                 row["p_holm"], row["p_bh"] = member.holm, member.bh
     tests = [r for r in rows if r["family"] is not None]
-    left = sum(
-        1 for r in rows if (r["estimand"], r["method"]) in TESTS and r["p_value"] is None
-    )  # fmt: skip
-    notes = []
-    if tests:
-        bound = 0.05 / len(tests)
-        below = [r for r in tests if r["p_value"] <= bound]
-        listed = ", ".join(f"{r['estimand']} ({r['slice']})" for r in below[:20])
-        more = f", and {len(below) - 20} more" if len(below) > 20 else ""
-        notes.append(
-            f"Bonferroni over the {len(tests):,} tests of this analysis: p below {bound:.3g} for "
-            f"{len(below):,} of them{': ' if below else ''}{listed}{more}. Holm and "
-            "Benjamini-Hochberg are within families."
-        )
+    left = sum(1 for r in rows if (r["estimand"], r["method"]) in TESTS and r["p_value"] is None)
+    bound = 0.05 / max(1, len(tests))
+    below = [(r["estimand"], r["slice"]) for r in tests if r["p_value"] <= bound]
+    listed = ", ".join(f"{estimand} ({where})" for estimand, where in below[:20])
+    more = f", and {len(below) - 20} more" if len(below) > 20 else ""
+    notes = [
+        f"Bonferroni over the {len(tests):,} tests of this analysis: p below {bound:.3g} for "
+        f"{len(below):,} of them{': ' if below else ''}{listed}{more}. Holm and "
+        "Benjamini-Hochberg are within families."
+    ]
     if left:
         notes.append(f"{left} tests are not computable and are in no family.")
-    return notes
+    return notes, {"tests": len(tests), "threshold": bound, "below": below}

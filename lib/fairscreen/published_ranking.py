@@ -198,6 +198,7 @@ def analyze(
     level: float = 0.95,
     draws: int = 100_000,
     swaps: int = 19_999,
+    pitman_morgan: bool = False,
     seed: int | str = 20240624,
 ) -> dict[str, Any]:
     """As `analyze_ranking`, with "mismatches" beside; by default by model and industry.
@@ -206,7 +207,12 @@ def analyze(
     models, are flipped together. Words are those of the text that was sent.
     """
     options = RankingOptions(
-        level=level, margin=margin, published_draws=draws, swaps=swaps, seed=seed
+        level=level,
+        margin=margin,
+        published_draws=draws,
+        swaps=swaps,
+        pitman_morgan=pitman_morgan,
+        seed=seed,
     )
     check_options(options, favored, other, "Neutral")
     frame, where = published.frame, published.where

@@ -151,15 +151,24 @@ def codes_of(columns: Sequence[NDArray[np.object_]]) -> NDArray[np.int64]:
     return codes.astype(np.int64)
 
 
+def _several_texts(cell: NDArray[np.int64], text: NDArray[np.float64]) -> bool:
+    """Whether a version of a resume in its slices comes with different numbers of words: then the
+    slices do not name the information level, and the words do."""
+    least, most = np.full(int(cell.max()) + 1, np.inf), np.zeros(int(cell.max()) + 1)
+    np.minimum.at(least, cell, text)
+    np.maximum.at(most, cell, text)
+    return bool((most > least).any())
+
+
 def _grouped(
     y: NDArray[np.float64], code: NDArray[np.int64], versions: int, item: NDArray[np.int64],
     slices: NDArray[np.object_], text: NDArray[np.float64] | None,
 ) -> tuple[RankSets, NDArray[np.object_], bool]:  # fmt: skip
     """Sets, their slice labels, and whether any version was answered more than once."""
     keys = [item.astype(object), *(slices[:, k] for k in range(slices.shape[1]))]
-    if text is not None:
-        keys.append(pd.factorize(text, sort=True)[0].astype(object))
     at = codes_of(keys)
+    if text is not None and _several_texts(at * versions + code, text):
+        at = codes_of([*keys, pd.factorize(text, sort=True)[0].astype(object)])
     sets = int(at.max()) + 1
     cell = at * versions + code
     answered = ~np.isnan(y)
@@ -173,10 +182,11 @@ def _grouped(
     left = (y[answered] - means[cell[answered]]) ** 2
     squares = np.bincount(cell[answered][order], weights=left[order], minlength=size)
     _, first = np.unique(at, return_index=True)
+    words = None if text is None else np.bincount(at, weights=text) / np.bincount(at)
     several = bool((times > 1).any())
     shape = (sets, versions)
     data = RankSets(
-        means.reshape(shape), item[first], None if text is None else text[first],
+        means.reshape(shape), item[first], words,
         np.asarray(times.reshape(shape), dtype=np.int64) if several else None,
         np.asarray(squares.reshape(shape), dtype=np.float64) if several else None,
     )  # fmt: skip
@@ -193,7 +203,8 @@ def _notes(several: bool, data: RankSets, words: str | None, where: str) -> list
         differ = " or the words differ between the versions of one resume" if words else ""
         raise InputError(
             where, f"no rank set is complete: some version never has a score{differ}",
-            "Check --item, --slice and --words: the versions of one resume must share them.",
+            "Check --item and --slice, which the versions of one resume must share; where their "
+            "words differ, name the information level by --slice.",
         )  # fmt: skip
     notes.append(
         f"{complete:,} of {len(data):,} rank sets have a score of every version; ranks over fewer "

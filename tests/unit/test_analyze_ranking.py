@@ -105,8 +105,13 @@ def test_rows_have_the_columns_and_families_hold_one_kind_of_slice(result) -> No
     assert [r["p_holm"] for r in family] == pytest.approx(want.tolist())
     assert all(r["p_value"] <= r["p_bh"] <= r["p_holm"] for r in family)
     assert find(result, method="pooled_permutation_published")["all"]["family"] is None
-    tests = sum(r["family"] is not None for r in result["rows"])
-    assert any(n.startswith(f"Bonferroni over the {tests} tests") for n in result["notes"])
+    tests = [r for r in result["rows"] if r["family"] is not None]
+    assert any(n.startswith(f"Bonferroni over the {len(tests)} tests") for n in result["notes"])
+    below = [(r["estimand"], r["slice"]) for r in tests if r["p_value"] <= 0.05 / len(tests)]
+    assert result["bonferroni"] == {
+        "tests": len(tests), "threshold": 0.05 / len(tests), "below": below
+    }  # fmt: skip
+    assert below
 
 
 def test_whom_a_positive_value_favors(result) -> None:
@@ -217,6 +222,17 @@ def test_words_that_differ_between_versions_are_explained() -> None:
     frame["words"] += frame["gender"].map({"Male": 2, "Female": 2, "none": 0})
     with pytest.raises(InputError, match="or the words differ between the versions"):
         analyze_ranking(frame, **ROLES, words="words", **FAST)
+
+
+def test_words_may_differ_where_a_slice_names_the_level() -> None:
+    frame = answers()
+    own = {**ROLES, "words": "words", "slices": ["share"]}
+    same = analyze_ranking(frame, **own, **FAST)
+    frame["words"] += frame["gender"].map({"Male": 2, "Female": 2, "none": -4})  # mean: the same
+    assert analyze_ranking(frame, **own, **FAST) == same
+    key = "information_slope", "fixed_effects_cluster"
+    assert find(same, *key)["all"]["n"] == 90
+    assert find(same, *key)["share=1"]["reason"].startswith("one_level")
 
 
 def test_too_many_slices_are_refused() -> None:

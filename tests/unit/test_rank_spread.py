@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
-from fairscreen.estimators.rank_spread import spread_test
+from fairscreen.estimators.rank_spread import pitman_morgan, spread_test
 from fairscreen.estimators.ranks import ranks
 
 
@@ -101,3 +102,14 @@ def test_nothing_to_compare() -> None:
     assert spread_test(a=[1], b=[2], item=[0]) is None
     one = spread_test(a=[1, 2, 3], b=[3, 1, 2], item=[5, 5, 5])
     assert (one.std_error, one.low, one.high, one.p_value) == (None, None, None, 1.0)
+
+
+def test_pitman_morgan_is_the_t_of_its_formula() -> None:
+    rng = np.random.default_rng(9)
+    a = rng.normal(0, 1.5, 40)
+    b = 0.4 * a + rng.normal(0, 1, 40)
+    first, second, r = np.var(a, ddof=1), np.var(b, ddof=1), np.corrcoef(a, b)[0, 1]
+    t = (first / second - 1) * np.sqrt(38) / np.sqrt(4 * (1 - r**2) * first / second)
+    assert pitman_morgan(a=a, b=b) == pytest.approx(2 * student.sf(abs(t), 38), rel=1e-10)
+    assert pitman_morgan(a=np.ones(5), b=np.arange(5.0)) is None
+    assert pitman_morgan(a=np.arange(5.0), b=np.arange(5.0)) == 1.0

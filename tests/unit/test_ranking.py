@@ -150,6 +150,15 @@ def test_equivalence_needs_a_margin() -> None:
     assert ("rank_gap", "tost") not in rows_of(ranking(data, QUICK))
 
 
+def test_normal_theory_only_on_request_and_for_one_pair_per_resume() -> None:
+    key = "spread_ratio", "pitman_morgan_normal_theory"
+    asked = RankingOptions(pitman_morgan=True, published_draws=99, swaps=99)
+    assert key not in rows_of(ranking(planted(9, 40, 0.0), QUICK))
+    assert rows_of(ranking(planted(9, 40, 0.0), asked))[key].status == "ok"
+    several = rows_of(ranking(planted(9, 40, 0.0, levels=4), asked))[key]
+    assert several.reason.startswith("not_one_pair_per_resume")
+
+
 def four_arms(seed: int, n: int, extra: float) -> RankSets:
     """Male and female of black, then of white; black women gain `extra`."""
     rng = np.random.default_rng(seed)

@@ -61,6 +61,8 @@ def register(designs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     add("--draws", type=int, default=100_000, metavar="N",
         help="draws of the published tests (100,000)")  # fmt: skip
     add("--swaps", type=int, default=19_999, metavar="N", help="swaps of the spread test (19,999)")
+    add("--pitman-morgan", action="store_true",
+        help="adds the normal-theory test of spread, which ranks break")  # fmt: skip
     add("--seed", default="20240624", metavar="N", help="seed of the draws")
     add("--export", metavar="FILE",
         help="write the sets in JobFair's layout, recomputed (.csv .parquet)")  # fmt: skip
@@ -92,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         frame, item=args.item, version=args.version, favored=args.favored, other=args.other,
         neutral=args.neutral, score=args.score, words=args.words, slices=args.slice or (),
         cross=args.cross, margin=args.margin, level=args.level, draws=args.draws,
-        swaps=args.swaps, seed=args.seed, where=args.input,
+        swaps=args.swaps, pitman_morgan=args.pitman_morgan, seed=args.seed, where=args.input,
     )  # fmt: skip
     if args.export is not None:
         layout = published_ranking.from_answers(
@@ -121,7 +123,7 @@ def _published(args: argparse.Namespace) -> int:
     result = published_ranking.analyze(
         sets, favored=favored, other=other,
         slices=args.slice, margin=args.margin, level=args.level, draws=args.draws,
-        swaps=args.swaps, seed=args.seed,
+        swaps=args.swaps, pitman_morgan=args.pitman_morgan, seed=args.seed,
     )  # fmt: skip
     if args.export is not None:
         published_ranking.write(sets.recomputed(), args.export)

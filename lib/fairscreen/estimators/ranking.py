@@ -35,7 +35,7 @@ from fairscreen.estimators.rank_level import (
     replicates,
     standardised,
 )
-from fairscreen.estimators.rank_spread import SWAPS, spread_test
+from fairscreen.estimators.rank_spread import SWAPS, pitman_morgan, spread_test
 from fairscreen.estimators.ranks import (
     HALF,
     Array,
@@ -73,7 +73,8 @@ _REPLICATES = ("within_resume_variance", "replicate_share_of_gap_variance")
 class RankingOptions:
     """level of the intervals; margin, in ranks, inside which a gap is negligible (adds rows of
     method `tost`); published_draws, swaps: Monte Carlo draws; few_resumes: below it the wild
-    cluster bootstrap stands beside; published: whether the published tests are made; seed."""
+    cluster bootstrap stands beside; published: whether the published tests are made;
+    pitman_morgan: adds the normal-theory test of spread, one set per resume only; seed."""
 
     level: float = 0.95
     margin: float | None = None
@@ -81,6 +82,7 @@ class RankingOptions:
     swaps: int = SWAPS
     few_resumes: int = FEW_CLUSTERS
     published: bool = True
+    pitman_morgan: bool = False
     seed: int | str = 0
 
 
@@ -238,6 +240,8 @@ def _spread_rows(
                 test.p_value, len(a), "flagged" if one else "ok", _ONE if one else None,
             )
         ]  # fmt: skip
+    if opts.pitman_morgan:
+        rows.append(_normal_theory(a, b, item, test.ratio if test else None))
     if pooled is not None:
         if pooled.ratio is None:
             rows.append(not_computable("spread_ratio", PUBLISHED, len(a), why))
@@ -249,6 +253,15 @@ def _spread_rows(
                 )
             )  # fmt: skip
     return rows
+
+
+def _normal_theory(a: Array, b: Array, item: Ints, ratio: float | None) -> RankRow:
+    method = "pitman_morgan_normal_theory"
+    p = pitman_morgan(a=a, b=b) if len(np.unique(item)) == len(item) else None
+    if p is None or ratio is None:
+        why = "not_one_pair_per_resume, or the ranks of a version do not vary"
+        return not_computable("spread_ratio", method, len(a), why)
+    return RankRow("spread_ratio", method, ratio, None, None, None, p, len(a))
 
 
 def _information_rows(d: Array, words: Array, item: Ints, opts: RankingOptions) -> list[RankRow]:
