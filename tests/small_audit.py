@@ -10,7 +10,11 @@ import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+import small_corpus
 
 AUDIT, MODEL = "small", "minilm"
 ESTIMANDS = ("TE", "NDE", "NIE", "BIE", "RIE")
@@ -355,6 +359,7 @@ def fill(warehouse: Any) -> None:
         frame = warehouse.spark.createDataFrame(values, schema).coalesce(1)
         warehouse.append(name, frame, transaction=f"small/{name}")
 
-    tables = all_tables()
+    with TemporaryDirectory() as folder:
+        tables = all_tables() | {"corpus_resume": small_corpus.table_rows(Path(folder))}
     with ThreadPoolExecutor(4) as pool:  # ten small tables one after the other take half a minute
         list(pool.map(write, tables, tables.values()))

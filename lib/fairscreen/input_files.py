@@ -22,17 +22,19 @@ _TEXT = {".csv": None, ".tsv": "\t", ".txt": None}
 _KINDS = "CSV (.csv, .tsv, .txt), parquet (.parquet), Stata (.dta), Excel (.xlsx)"
 
 
-def read_table(path: str | Path, *, row: str = "answer") -> pd.DataFrame:
+def read_table(
+    path: str | Path, *, row: str = "answer", encoding: str = "utf-8-sig"
+) -> pd.DataFrame:
     """The table of a file, by its suffix. Raises InputError naming file, line and remedy.
 
-    row: what one row is of, for the message about a file that has none.
+    row: what one row is of, for the message about a file that has none; encoding: of a CSV.
     """
     file = Path(path).expanduser()
     suffix = file.suffix.lower()
     if not file.is_file():
         raise InputError(str(path), "no such file", f"Give a file: {_KINDS}.")
     if suffix in _TEXT:
-        frame = _read_csv(file, str(path), _TEXT[suffix])
+        frame = _read_csv(file, str(path), _TEXT[suffix], encoding)
     elif suffix in (".parquet", ".dta", ".xlsx"):
         frame = _read_typed(file, str(path), suffix)
     else:
@@ -49,10 +51,10 @@ def read_table(path: str | Path, *, row: str = "answer") -> pd.DataFrame:
     return frame
 
 
-def _read_csv(file: Path, where: str, delimiter: str | None) -> pd.DataFrame:
+def _read_csv(file: Path, where: str, delimiter: str | None, encoding: str) -> pd.DataFrame:
     done = 0  # lines before the record being read: where an open quote began
     try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
+        with file.open(encoding=encoding, newline="") as stream:
             if delimiter is None:
                 first = stream.readline()
                 delimiter = max(",;\t", key=first.count)

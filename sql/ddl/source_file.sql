@@ -1,8 +1,8 @@
 -- What was ingested: one row per zip member or file, by content.
 -- One row per: kind, sha256
 CREATE TABLE IF NOT EXISTS source_file (
-  kind STRING NOT NULL COMMENT 'acs, psid, ssa (first names of any source) or surnames',
-  sha256 STRING NOT NULL COMMENT 'SHA-256 of the content: uncompressed member (ACS), whole zip (others)',
+  kind STRING NOT NULL COMMENT 'acs, psid, ssa (first names of any source), surnames or corpus',
+  sha256 STRING NOT NULL COMMENT 'SHA-256 of the content: uncompressed member (ACS), whole file (others); of a folder of resumes its listing',
   file STRING NOT NULL COMMENT 'file name, without its folder',
   member STRING COMMENT 'member of the zip',
   vintage INT COMMENT 'survey year where it has one',

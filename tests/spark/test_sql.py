@@ -65,6 +65,11 @@ def test_questions_run_and_keep_their_key(spark, filled):
     assert apart["effect_b"].isna().all()  # the other model is not in this audit
     assert apart.loc["BIE", "p_negligible"] == 0.01
 
+    wrong = answers["corpus_mismatches.sql"]
+    assert list(wrong.row_number) == [1, 2]
+    assert list(wrong.words_not_counted) == [-5, 0]
+    assert list(wrong.cleaned_is_resume_without_role) == [True, False]
+
     worst = answers["worst_population_margins.sql"]
     fit = pd.DataFrame(small_audit.population_fit())
     for job, mine in worst.groupby("job"):

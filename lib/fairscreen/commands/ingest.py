@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from fairscreen.commands import options
 from fairscreen.errors import InputError
@@ -17,8 +18,15 @@ examples:
   fairscreen ingest surnames mine.csv              a list: name, count, pct_white ... or race
   fairscreen ingest psid J123456.zip               a PSID packaged extract, any set-up file
   fairscreen ingest psid J1.zip J2.zip             two extracts of one study, joined by person
+  fairscreen ingest corpus resumes.csv             Occupation, Role, Resume (Cleaned_Resume)
+  fairscreen ingest corpus FOLDER                  INDUSTRY/ROLE/NAME.txt or .pdf
 The same file again is a no-op. A bad file is refused with its line, and nothing is written.
 """
+
+_OF_ONE_KIND = {
+    "crosswalk": "psid", "vintage": "acs", "industry": "corpus", "role": "corpus",
+    "role_from": "corpus",
+}  # fmt: skip
 
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,7 +34,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "ingest", help="upstream files to bronze", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("kind", choices=["acs", "psid", "names", "ssa", "surnames"])
+    parser.add_argument("kind", choices=["acs", "psid", "names", "ssa", "surnames", "corpus"])
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or bundled:NAME")
     parser.add_argument(
         "--vintage", type=int, help="acs: (last) survey year, where SERIALNO lacks it"
@@ -34,6 +42,12 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument(
         "--crosswalk", metavar="YAML", help="psid: variables by wave (conf/psid_crosswalk.yml)"
     )
+    parser.add_argument("--industry", metavar="TEXT", help="corpus: of resumes that tell none")
+    parser.add_argument("--role", metavar="TEXT", help="corpus: of resumes that tell none")
+    parser.add_argument(
+        "--role-from", choices=["first-line", "capitals"],
+        help="corpus: the role is the first line, or the words in capitals that a text begins with",
+    )  # fmt: skip
     options.add_warehouse(parser)
     options.add_json(parser)
     parser.set_defaults(run=run)
@@ -41,11 +55,12 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run(args: argparse.Namespace) -> int:
     options.check_json(args.json)
-    if args.crosswalk is not None and args.kind != "psid":
-        raise InputError("--crosswalk", f"does not apply to {args.kind}", "Leave it out.")
-    if args.vintage is not None and args.kind != "acs":
-        raise InputError("--vintage", f"does not apply to {args.kind}", "Leave it out.")
+    for option, kind in _OF_ONE_KIND.items():
+        if getattr(args, option) is not None and args.kind != kind:
+            name = f"--{option.replace('_', '-')}"
+            raise InputError(name, f"does not apply to {args.kind}", "Leave it out.")
     from fairscreen.session import get_session
+    from fairscreen.sources.corpus_files import Given
     from fairscreen.stations import ingest
     from fairscreen.tables import Warehouse, require_folder
 
@@ -53,12 +68,11 @@ def run(args: argparse.Namespace) -> int:
     root = args.warehouse or "var/warehouse"
     require_folder(root)
     kind = "ssa" if args.kind == "names" else args.kind  # as the ledger calls first names
-    survey = ingest.check(kind, args.paths, vintage=args.vintage, crosswalk=args.crosswalk)
+    given = Given(args.industry, args.role, args.role_from)
+    told: dict[str, Any] = {"vintage": args.vintage, "crosswalk": args.crosswalk, "given": given}
+    survey = ingest.check(kind, args.paths, **told)
     warehouse = Warehouse(get_session(), root)
-    result = ingest.ingest(
-        warehouse, kind, args.paths,
-        vintage=args.vintage, survey=survey, crosswalk=args.crosswalk,
-    )  # fmt: skip
+    result = ingest.ingest(warehouse, kind, args.paths, survey=survey, **told)
     lines = [f"{args.kind}: {result.rows:,} rows from {len(result.files)} file(s)"]
     lines += [f"already there, nothing done: {name}" for name in result.skipped]
     lines += [f"note: {note}" for note in result.notes]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from fairscreen import resources
@@ -11,8 +12,9 @@ from fairscreen.config import Config
 from fairscreen.errors import ConfigError
 from fairscreen.progress import say
 from fairscreen.settings.population import Sources
-from fairscreen.sources import acs_pums, acs_survey, names, psid
+from fairscreen.sources import acs_pums, acs_survey, corpus, corpus_files, names, psid
 from fairscreen.sources.acs_survey import Survey
+from fairscreen.sources.corpus_files import Given
 from fairscreen.sources.psid_crosswalk import load_crosswalk
 from fairscreen.sources.result import IngestResult
 from fairscreen.tables import Warehouse
@@ -30,19 +32,29 @@ class Bronze:
 
 
 def check(
-    kind: str, paths: Sequence[str], *, vintage: int | None = None, crosswalk: str | None = None
+    kind: str,
+    paths: Sequence[str],
+    *,
+    vintage: int | None = None,
+    crosswalk: str | None = None,
+    given: Given | None = None,
 ) -> Survey | None:
     """What can be known of the files before Spark starts. Raises InputError as `ingest`.
 
     ACS files get one cheap pass: what that gives is for `ingest`, whose workers check the rest.
-    Lists of names that a user brings are read whole; of the others, which are small, the archive
-    and its headers. kind: acs, psid, surnames, and ssa for first names of any source.
+    Resumes and lists of names that a user brings are read whole; of the others, which are small,
+    the archive and its headers. kind: acs, psid, surnames, corpus, and ssa for first names of any
+    source.
     """
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
         return acs_survey.survey_files(files, vintage=vintage)
     if kind == "psid":
         psid.inspect(files, load_crosswalk(_file(crosswalk)))
+        return None
+    if kind == "corpus":
+        for file in files:
+            list(corpus_files.read(file, given or Given()))
         return None
     one = {
         "ssa": names.inspect_first_names,
@@ -61,22 +73,25 @@ def ingest(
     vintage: int | None = None,
     survey: Survey | None = None,
     crosswalk: str | None = None,
+    given: Given | None = None,
 ) -> IngestResult:
     """One kind of source. Raises InputError naming file, member, line or column.
 
     `survey`: what `check` gave for these paths, so that they are not read once more.
-    `crosswalk`: of psid, a file in place of conf/psid_crosswalk.yml.
+    `crosswalk`: of psid, a file in place of conf/psid_crosswalk.yml. `given`: of corpus, what the
+    resumes do not tell.
     """
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
         return acs_pums.ingest_acs(warehouse, files, vintage=vintage, survey=survey)
     if kind == "psid":
         return psid.ingest_psid(warehouse, files, crosswalk=_file(crosswalk))
-    one = {
+    readers: dict[str, Callable[[Warehouse, Path], IngestResult]] = {
         "ssa": names.ingest_first_names,
         "surnames": names.ingest_surnames,
-    }[kind]
-    results = [one(warehouse, file) for file in files]
+        "corpus": partial(corpus.ingest_corpus, given=given or Given()),
+    }
+    results = [readers[kind](warehouse, file) for file in files]
     return IngestResult(
         kind=kind,
         rows=sum(r.rows for r in results),
