@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from fairscreen.commands import analyze_ranking, options
+from fairscreen.commands import analyze_leakage, analyze_ranking, options
 from fairscreen.commands.result_table import table
 from fairscreen.progress import say
 
@@ -55,6 +55,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     designs = parser.add_subparsers(dest="design", metavar="DESIGN", required=True)
     _register_paths(designs)
     analyze_ranking.register(designs)
+    analyze_leakage.register(designs)
 
 
 def _register_paths(designs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
