@@ -41,15 +41,15 @@ def names(text: str, cues: Cues) -> Iterator[Hit]:
     known = first_names()
     for match in _LABELLED.finditer(text):
         label = match.group("label").strip(" :：").lower()
-        words = list(re.finditer(r"\S+", match.group("value")))
+        parts = list(re.finditer(r"\S+", match.group("value")))
         # In running text the next field follows: "Name: Emily Walsh Address: ...".
-        stop = next((i for i, w in enumerate(words) if w.group().lower() in _HEADINGS), len(words))
-        words = words[:stop]
-        if not words or any(w.group().lower().rstrip(".") in things for w in words):
+        stop = next((i for i, w in enumerate(parts) if w.group().lower() in _HEADINGS), len(parts))
+        parts = parts[:stop]
+        if not parts or any(w.group().lower().rstrip(".") in things for w in parts):
             continue
-        if label == "name" and words[0].group().lower() not in known:
+        if label == "name" and parts[0].group().lower() not in known:
             continue
-        end = match.start("value") + words[-1].end()
+        end = match.start("value") + parts[-1].end()
         yield Hit(match.start(), end, "name", "gender", text[match.start() : end])
     for match in _SAID_NAME.finditer(text):
         group = "hit" if match.group("hit") else "i"
