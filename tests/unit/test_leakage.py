@@ -71,6 +71,7 @@ def test_the_cases_above_have_every_kind() -> None:
     "Filing status: Single; Military status: Separated", "Race: 5K charity run",
     "Works at height 40 feet; weight: 80 tons", "Covered maternity leave of a colleague",
     "Jackson Memorial Hospital, Charlotte, NC 28202", "Contact Mrs. Brown for a reference",
+    "Driver to Her Majesty's consulate",
     "US citizen services desk", "I, Life Cycle Logistics level I & II", "Hostess Brands, packer",
 ])  # fmt: skip
 def test_look_alikes_are_no_hits(text: str) -> None:

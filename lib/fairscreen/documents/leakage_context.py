@@ -14,8 +14,9 @@ SENTENCE_END = re.compile(
     rf"{_ABBREVIATION}[.!?]+[\"”’)]*(?=\s+[^a-z\s]|\s*\Z)|\n\s*|[•●▪◦➢♦*|]\s|\s[|/]\s"
 )
 _CLAUSE_END = re.compile(
-    r"[;:]\s|,\s(?:and|but|where|while|then)\s|\s(?:and|but|where|while)\s|\s[-–—]\s|,\s"
+    r"(?:[;:]\s|,\s(?:and|but|where|while|then)\s|\s(?:and|but|where|while)\s|\s[-–—]\s|,\s)\Z"
 )
+_LONGEST_END = 12
 _REFERENCES = re.compile(
     r"\b(?:references?|reference from|supervisors?|contact)\b\s*:?", re.IGNORECASE
 )
@@ -53,14 +54,11 @@ def sentence_at(found: tuple[Sentence, ...], at: int) -> int:
 
 def begins_clause(text: str, sentence: Sentence, at: int, *, commas: bool = True) -> bool:
     """Whether nothing, or the end of a clause, stands right before a place of the sentence."""
-    before = text[sentence.start : at].lstrip()
-    if not before.strip("\"“'(-–—•* "):
+    before = text[sentence.start : at]
+    if not before.strip("\"“'(-–—•* \n\t"):
         return True
-    ends = list(_CLAUSE_END.finditer(before))
-    last = ends[-1] if ends else None
-    if last is None or last.end() != len(before):
-        return False
-    return commas or last.group()[0] in ";:"
+    end = _CLAUSE_END.search(before[-_LONGEST_END:])
+    return end is not None and (commas or end.group()[0] in ";:")
 
 
 def in_references(text: str, at: int) -> bool:

@@ -158,7 +158,7 @@ def field_patterns(cues: Cues) -> tuple[FieldPattern, ...]:
     for name, field in cues.fields.items():
         label = any_of(field.labels)
         # A label in another language beside it: "Jenis Kelamin / Gender".
-        labels = rf"(?<![\w-]){_NOT_OF}{label}(?!\w)(?:\s*/\s*{every}(?!\w))*\s*/?"
+        labels = rf"(?<![\w-]){_NOT_OF}{label}(?!\w)(?:\s*/\s*{every}(?!\w)){{0,3}}\s*/?"
         separator = r"(?:\s*[:：=]\s*|\s+[-–—]\s*|\t\s*)"
         if isinstance(field.values, tuple):
             one = any_of(v for v in field.values if len(v) > 1 or not v.isascii())

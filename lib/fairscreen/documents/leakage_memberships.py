@@ -43,7 +43,7 @@ def _membership_patterns(cues: Cues) -> dict[str, re.Pattern[str]]:
     made["sport"] = re.compile(
         r"(?<!\w)(?:wom[ae]n|m[ae]n|girl|boy|lad(?:ie|y))(?:['’]s|s['’]?)?\s+"
         rf"(?:(?:varsity|college|club)\s+)?{sport}"
-        rf"(?:\s+team)?(?!\w)",
+        r"(?:\s+team)?(?!\w)",
         re.IGNORECASE,
     )
     for attribute, group in cues.groups.items():
@@ -61,7 +61,7 @@ def memberships(text: str, cues: Cues) -> Iterator[Hit]:
     found = context.sentences(text)
     seen: list[tuple[int, int, str]] = []
 
-    def hit(start: int, end: int, attribute: str, *, alone: bool = True) -> Iterator[Hit]:
+    def hit(start: int, end: int, attribute: str) -> Iterator[Hit]:
         if any(a < end and start < b and kind == attribute for a, b, kind in seen):
             return
         before = text[max(0, start - _BEFORE) : start]
@@ -73,10 +73,8 @@ def memberships(text: str, cues: Cues) -> Iterator[Hit]:
         ):
             return
         sentence = found[context.sentence_at(found, start)]
-        whole = (
-            alone
-            and context.begins_clause(text, sentence, start)
-            and re.match(r"\s*(?:[,;.(|–—-]|\Z|\n|\d)", text[end:])
+        whole = context.begins_clause(text, sentence, start) and re.match(
+            r"\s*(?:[,;.(|–—-]|\Z|\n|\d)", after
         )
         if whole or _near(made["own"], text, start, end):
             seen.append((start, end, attribute))
@@ -106,7 +104,7 @@ _ROLES = re.compile(
     r"(?:^|\s)(?:(?:Active|Proud|Lifetime|Current|Board|Executive|Chapter|Founding|Vice)\s+)*"
     r"(?:Members?|President|Treasurer|Secretary|Chair|Officer|Volunteer|Fellow|Sister|Brother|"
     r"Networking|Chapter|Activities|Organizations?|Affiliations?|Memberships?|Position|Skills|"
-    r"Experience|Education|Languages|Boston|Involved)[-.,]?"
+    r"Experience|Education|Languages|Involved)[-.,]?"
     r"(?:\s+(?:of|in|for|the|at|and)(?=\s))*(?=\s|$)"
 )
 

@@ -30,7 +30,11 @@ _SETS = (
 #: Pronouns that somebody goes by: "(she/her)", "Pronouns: they/them".
 _DECLARED = re.compile(rf"(?<![\w/])(?:(?:my\s+)?pronouns\s*:?\s*)?{_SETS}(?![\w/])", re.IGNORECASE)
 _MIXED = re.compile(r"\b(?:she\s*/\s*(?:he|him|his)|he\s*/\s*(?:she|hers?))\b", re.IGNORECASE)
-_SAID = re.compile(r"\bhe\s+said,?\s+she\s+said\b", re.IGNORECASE)
+_SAYINGS = re.compile(
+    r"\bhe\s+said,?\s+she\s+said\b"
+    r"|\b(?:his|her)\s+(?:majesty|excellency|highness|honou?r|holiness|eminence)\b",
+    re.IGNORECASE,
+)
 _NOT_A_NAME = re.compile(r"(?:My|Me|my|me|us|mine)\b")
 _OF_SOMEBODY = re.compile(
     r"\b(?:to|with|for|by|under|of|from|and|assisted|supported|supporting|assisting|helped|contact|"
@@ -90,7 +94,7 @@ def declared(text: str) -> Iterator[Hit]:
 def pronouns(text: str, cues: Cues, own_titles: tuple[Hit, ...]) -> Iterator[Hit]:
     """He, she and their forms where they mean the applicant."""
     found = context.sentences(text)
-    taken = [m.span() for pattern in (_PAIR, _DECLARED, _SAID) for m in pattern.finditer(text)]
+    taken = [m.span() for pattern in (_PAIR, _DECLARED, _SAYINGS) for m in pattern.finditer(text)]
     known = {_gender_of_title(hit.text): hit.start for hit in reversed(own_titles)}
     spoken: dict[int, set[bool]] = {}  # sentence -> genders by which it has called the applicant
     for hit in own_titles:
@@ -126,7 +130,7 @@ def pronouns(text: str, cues: Cues, own_titles: tuple[Hit, ...]) -> Iterator[Hit
 
 def _gender_of_title(text: str) -> bool:
     """Whether a title is a woman's."""
-    return text[:3].lower().rstrip(". ") not in ("mr", "mis") or text.lower().startswith("miss")
+    return text.split()[0].rstrip(".").lower() not in ("mr", "mister")
 
 
 def _is_no_pronoun(text: str, match: re.Match[str]) -> bool:

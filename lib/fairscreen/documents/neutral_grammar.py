@@ -7,7 +7,9 @@ word that may be a noun as well counts as a verb only before a word that follows
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
 
 from fairscreen.documents.leakage_context import sentence_at, sentences
 from fairscreen.documents.leakage_cues import Cues, Hit
@@ -15,6 +17,7 @@ from fairscreen.documents.leakage_cues import Cues, Hit
 _BE = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't",
        "wasn't": "weren't", "hasn't": "haven't", "doesn't": "don't", "isn’t": "aren’t",
        "wasn’t": "weren’t", "hasn’t": "haven’t", "doesn’t": "don’t"}  # fmt: skip
+_MOST_WORDS = 80  # of a sentence; what is joined to a verb stands nearer
 _WORD = re.compile(r"[\w'’-]+")
 _DETERMINER = frozenset({
     "the", "a", "an", "his", "her", "their", "its", "our", "my", "all", "any", "each", "every",
@@ -80,56 +83,58 @@ def _cased(new: str, old: str, text: str, at: int) -> str:
     return new[0].upper() + new[1:] if old[0].isupper() else new
 
 
+# Another subject: what comes after it agrees with that one.
+_SUBJECTS = frozenset({
+    "who", "which", "that", "where", "when", "if", "because", "while", "it", "he", "she", "they",
+    "we", "i",
+})  # fmt: skip
+_JOINS = frozenset({"and", "or", "then", "but"})
+_INVERTED = re.compile(r"\b(is|was|has|does)\s+\Z", re.IGNORECASE)
+
+
 def _verbs(
     text: str, pronoun: int, at: int, end: int, cues: Cues, *, done: bool
 ) -> list[tuple[int, int, str]]:
-    """Verbs of a subject pronoun up to the end of its sentence: the first, and those joined."""
+    """Verbs of a subject pronoun up to the end of its sentence: the first, and those joined.
+
+    done: the first is part of the pronoun ("she's"), or a past or a modal needs no change.
+    """
+    near = max(0, pronoun - 10)
+    if inverted := _INVERTED.search(text[near:pronoun]):
+        verb, (start, stop) = inverted.group(1), inverted.span(1)
+        return [(near + start, near + stop, _cased(_BE[verb.lower()], verb, text, 0))]
     found: list[tuple[int, int, str]] = []
-    inverted = re.search(r"\b(is|was|has|does)\s+\Z", text[:pronoun], re.IGNORECASE)
-    if inverted:
-        found.append(
-            (*inverted.span(1), _cased(_BE[inverted.group(1).lower()], inverted.group(1), text, 0))
-        )
-        return found
-    words = list(_WORD.finditer(text, at, end))
-    first = next((i for i, w in enumerate(words) if not _ADVERB.fullmatch(w.group())), None)
-    if first is None:
-        return found
-    if not done:
-        plain = _plain(words[first].group(), cues, sure=True)
-        if plain is None:
-            # A past or a modal: what is joined to it is in the past, too, or needs no change.
-            pass
-        else:
-            found.append((*words[first].span(), plain))
-    for i in range(first + 1, len(words)):
-        between = text[words[i - 1].end() : words[i].start()]
-        joined = words[i - 1].group().lower() in ("and", "or", "then", "but", "also") or (
-            "," in between or ";" in between
-        )
-        if not joined and _ADVERB.fullmatch(words[i - 1].group()) and i >= 2:
-            joined = words[i - 2].group().lower() in ("and", "or", "then", "but")
-        if not joined:
-            continue
-        if words[i].group().lower() in ("who", "which", "that"):
+    words = list(itertools.islice(_WORD.finditer(text, at, end), _MOST_WORDS))
+    first = next((i for i, w in enumerate(words) if not _ADVERB.fullmatch(w.group())), len(words))
+    for i in range(first, len(words)):
+        word = words[i].group()
+        if i == first:
+            plain = None if done else _plain(word, cues, sure=True)
+        elif word.lower() in _SUBJECTS:
             break
-        nxt = words[i + 1].group().lower() if i + 1 < len(words) else ""
-        gap = text[words[i].end() : words[i + 1].start()] if i + 1 < len(words) else "."
-        sure = not gap.strip() and (nxt in _DETERMINER or nxt.isdigit())
-        plain = _plain(words[i].group(), cues, sure=sure)
-        if plain is not None and _still_subject(text, at, words[i].start()):
+        else:
+            plain = _plain(word, cues, sure=_before_object(text, words, i))
+            plain = plain if _joined(text, words, i) else None
+        if plain is not None:
             found.append((*words[i].span(), plain))
     return found
 
 
-_OTHER_SUBJECT = re.compile(
-    r"\b(?:who|which|that|where|when|if|because|while|it|he|she|they|we|I)\b", re.IGNORECASE
-)
+def _joined(text: str, words: Sequence[re.Match[str]], i: int) -> bool:
+    """Whether a conjunction or a comma stands before word i, adverbs aside."""
+    between = text[words[i - 1].end() : words[i].start()]
+    before = words[i - 1].group().lower()
+    if before in _JOINS or before == "also" or "," in between or ";" in between:
+        return True
+    return bool(_ADVERB.fullmatch(before)) and i >= 2 and words[i - 2].group().lower() in _JOINS
 
 
-def _still_subject(text: str, start: int, at: int) -> bool:
-    """Whether no other subject came between the pronoun and a joined verb."""
-    return not _OTHER_SUBJECT.search(text[start:at])
+def _before_object(text: str, words: Sequence[re.Match[str]], i: int) -> bool:
+    """Whether a word follows word i directly that follows no plural noun: "the", a number ..."""
+    if i + 1 == len(words) or text[words[i].end() : words[i + 1].start()].strip():
+        return False
+    behind = words[i + 1].group().lower()
+    return behind in _DETERMINER or behind.isdigit()
 
 
 def _plain(word: str, cues: Cues, *, sure: bool) -> str | None:
