@@ -132,8 +132,10 @@ def overlap() -> list[dict[str, Any]]:
                     "mean_weight": 1.02, "effective_n": 11.5 if thin else 240.0,
                     "max_weight": 40.0 if thin else 6.1, "max_unit_share": 0.2 if thin else 0.02,
                     "clipped_share": 0.0, "verdict": THIN if thin else "ok",
+                    "method": None if weight_set == "E_W:Y" else "eif",  # null: an older row
                 })  # fmt: skip
-    return rows
+    fine = {"method": "eif_ungrouped", "effective_n": 7.5, "verdict": "effective n 7.5 < 30"}
+    return [*rows, next(r for r in rows if r["verdict"] == THIN) | fine]
 
 
 def diagnostics() -> list[dict[str, Any]]:

@@ -1,5 +1,5 @@
 -- Overlap diagnostics of the weights behind each functional, before clipping, and what clipping does.
--- One row per: audit_id, model, contrast, document_format, slice, weight_set
+-- One row per: audit_id, model, contrast, document_format, slice, weight_set, method
 CREATE TABLE IF NOT EXISTS overlap (
   audit_id STRING NOT NULL,
   model STRING NOT NULL,
@@ -13,5 +13,6 @@ CREATE TABLE IF NOT EXISTS overlap (
   max_weight DOUBLE COMMENT 'unclipped',
   max_unit_share DOUBLE COMMENT 'largest share of the total weight held by one applicant',
   clipped_share DOUBLE COMMENT 'share of applicants whose propensity the clip moves',
-  verdict STRING NOT NULL COMMENT 'ok, or the rule that it breaks'
+  verdict STRING NOT NULL COMMENT 'ok, or the rule that it breaks',
+  method STRING COMMENT 'of the estimates that rest on these weights: eif, eif_ungrouped, eif_population; null = written before this column existed, eif'
 ) USING delta COMMENT 'Gold: overlap diagnostics';

@@ -9,6 +9,7 @@ WITH thinnest AS (
     contrast,
     document_format,
     slice,
+    COALESCE(method, 'eif') AS method,
     MIN(effective_n) AS least_effective_n,
     MAX(max_unit_share) AS largest_unit_share,
     MAX(clipped_share) AS largest_clipped_share,
@@ -17,7 +18,7 @@ WITH thinnest AS (
       '; '
     ) AS weights_that_fail
   FROM overlap
-  GROUP BY audit_id, model, contrast, document_format, slice
+  GROUP BY audit_id, model, contrast, document_format, slice, COALESCE(method, 'eif')
 )
 SELECT
   e.audit_id,
@@ -38,7 +39,19 @@ SELECT
   t.weights_that_fail
 FROM estimates AS e
 LEFT JOIN thinnest AS t
-  USING (audit_id, model, contrast, document_format, slice)
+  ON t.audit_id = e.audit_id AND t.model = e.model AND t.contrast = e.contrast
+  AND t.document_format = e.document_format AND t.slice = e.slice
+  AND t.method = CASE
+    WHEN e.method IN ('eif_ungrouped', 'ungrouped_minus_rescoring', 'wald_ungrouped') THEN 'eif_ungrouped'
+    WHEN e.method IN ('eif_population', 'replicate_weights') THEN 'eif_population'
+    ELSE 'eif'
+  END
 WHERE e.status <> 'ok'
-  AND (e.design <> 'path_specific' OR e.method IN ('eif', 'rescoring', 'observational_minus_rescoring', 'wald'))
+  AND (
+    e.design <> 'path_specific'
+    OR e.method IN (
+      'eif', 'rescoring', 'observational_minus_rescoring', 'wald', 'eif_ungrouped',
+      'ungrouped_minus_rescoring', 'wald_ungrouped', 'eif_population', 'replicate_weights'
+    )
+  )
 ORDER BY e.status DESC, e.audit_id, e.model, e.contrast, e.slice, e.estimand, e.method;

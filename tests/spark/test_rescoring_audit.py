@@ -11,6 +11,7 @@ import pytest
 
 import population_inputs as inputs
 from fairscreen.audits import path_specific as audit
+from fairscreen.audits import ungrouped
 from fairscreen.documents import render
 from fairscreen.documents.keys import MEDIA_TYPE_TEXT
 from fairscreen.estimators.results import CONTRASTS, EFFECTS
@@ -221,6 +222,43 @@ def test_the_difference_is_that_of_both_estimates_and_wald_says_how_sure(result)
         assert wald["reason"] == f"chi-squared of {named}; degrees of freedom: {degrees}"
 
 
+def test_the_estimate_with_ungrouped_mediators_is_compared_too(made, result):
+    cfg, warehouse, _ = made
+    people, scores = (warehouse.read(name) for name in ("applicants", "scores"))
+    fine = ungrouped.run(people, scores, cfg, config_hash="h", input_versions={})
+    mine = [r for r in fine.estimates if (r["model"], r["slice"]) == ("noisy", "all")]
+    rows = {(r["contrast"], r["estimand"], r["method"]): r for r in mine}
+    assert len(rows) == len(mine) == 2 * (5 + 5 + 1)
+    compared = []
+    for contrast in cfg.estimation.contrasts:
+        for name in EFFECTS:
+            one, gap = (
+                rows[contrast, name, m] for m in ("eif_ungrouped", "ungrouped_minus_rescoring")
+            )
+            if one["estimate"] is None:
+                assert gap["reason"] == f"observational: {one['reason']}"
+                continue
+            compared.append((contrast, name))
+            two = number(result, "noisy", contrast, "all", name, "rescoring")
+            assert gap["estimate"] == pytest.approx(one["estimate"] - two["estimate"], abs=1e-9)
+            assert gap["n"] == two["n"]
+            assert gap["std_error"] > 0
+            assert gap["ci_low"] < gap["estimate"] < gap["ci_high"]
+            coarse = number(result, "noisy", contrast, "all", name, "observational_minus_rescoring")
+            assert gap["estimate"] != coarse["estimate"]
+        wald = rows[contrast, "agreement", "wald_ungrouped"]
+        named = [e for e in ("NDE", "BIE", "RIE") if (contrast, e) in compared]
+        assert (wald["p_value"] is None) == (not named)
+        if named:
+            degrees = f"{', '.join(named)}; degrees of freedom: {len(named)}"
+            assert wald["reason"] == f"chi-squared of {degrees}"
+    assert ("white_vs_rest", "NDE") in compared
+    assert all(r["family"] is None for r in fine.estimates)
+    assert {r["method"] for r in fine.overlap} == {"eif_ungrouped"}
+    places = {(r["model"], r["contrast"], r["slice"]) for r in fine.overlap}
+    assert len(places) == len(MODELS) * 2 * 3
+
+
 def test_who_lacks_a_version_is_left_out_and_counted(tables, result):
     scores = tables["scores"]
     mine = scores[(scores["model"] == "high") & (scores["contrast"] == "male_vs_female")]
@@ -239,7 +277,7 @@ def test_who_lacks_a_version_is_left_out_and_counted(tables, result):
 
 def test_rescoring_leads_the_families_and_the_patterns(result):
     tested = [r for r in result.estimates if r["family"] is not None]
-    assert {r["method"] for r in tested} == {"rescoring"}
+    assert {r["method"] for r in tested} == {"rescoring", "rescoring_difference"}
     for r in tested:
         assert r["p_holm"] >= r["p_value"]
         assert r["p_maxt"] is not None

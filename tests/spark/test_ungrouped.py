@@ -106,7 +106,8 @@ def by_effect(rows, method: str, model: str = "raw"):
 
 def test_groups_invent_an_effect_and_raw_features_do_not(tables, result, cfg) -> None:
     grouped = path_specific.run(*tables, None, cfg, config_hash="h", input_versions={})
-    coarse, fine = by_effect(grouped.estimates, "eif"), by_effect(result[0], ungrouped.METHOD)
+    coarse = by_effect(grouped.estimates, "eif")
+    fine = by_effect(result.estimates, ungrouped.METHOD)
     assert coarse["NDE"]["estimate"] > 4 * coarse["NDE"]["std_error"]
     assert fine["NDE"]["ci_low"] < 0 < fine["NDE"]["ci_high"]
     # What the groups lose of the names comes back: 12 points x 0.2 of typicality; 5 x 0.2.
@@ -116,7 +117,7 @@ def test_groups_invent_an_effect_and_raw_features_do_not(tables, result, cfg) ->
 
 
 def test_rows_say_what_they_are(result, cfg) -> None:
-    rows, notes = result
+    rows, notes = result.estimates, result.notes
     fine = by_effect(rows, ungrouped.METHOD)
     assert fine["NDE"]["title"].startswith("Falsification: effect not through the ungrouped")
     assert all(r["family"] is None for r in rows)
@@ -148,7 +149,10 @@ def test_effects_are_those_of_the_estimator_on_people(tables, result, people, cf
         r_values=np.stack([typical, white], axis=1),
     )
     direct = path_effects(data, path_specific.path_options(cfg))
-    fine = by_effect(result[0], ungrouped.METHOD)
+    assert {r["method"] for r in result.overlap} == {ungrouped.METHOD}
+    weights = {r["weight_set"]: r["effective_n"] for r in result.overlap}
+    assert weights == pytest.approx({r.weight_set: r.effective_n for r in direct.overlap})
+    fine = by_effect(result.estimates, ungrouped.METHOD)
     for name, effect in direct.effects.items():
         assert fine[name]["estimate"] == pytest.approx(effect.estimate, abs=1e-9)
         assert fine[name]["std_error"] == pytest.approx(effect.std_error, abs=1e-9)
@@ -172,4 +176,5 @@ def test_no_roles_no_rows(tables) -> None:
         "estimation.roles.ungrouped.redlining=[]", "estimation.roles.ungrouped.business=[]",
     ]  # fmt: skip
     cfg = load(resources.path("conf", "audits", "demo.yml"), [*OVERRIDES, *none])
-    assert ungrouped.run(*tables, cfg, config_hash="h", input_versions={}) == ([], [])
+    found = ungrouped.run(*tables, cfg, config_hash="h", input_versions={})
+    assert found == ungrouped.Ungrouped([], [], [])

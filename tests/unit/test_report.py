@@ -343,6 +343,7 @@ def rescored() -> str:
             wald = {"estimand": "agreement", "method": "wald", "estimate": 7.7, "p_value": 0.0009,
                     "reason": "chi-squared of NDE, BIE, RIE; degrees of freedom: 3"}  # fmt: skip
             more.append(r | wald)
+            more.append(r | wald | {"method": "wald_ungrouped", "estimate": 1.5, "p_value": 0.68})
     placebo = next(r for r in more if r["slice"] == "all" and r["estimand"] == "TE")
     for what in ("placebo_repeat", "placebo_name"):
         for method, value in (
@@ -380,6 +381,10 @@ def test_rescoring_leads_and_the_observational_estimate_stands_beside_it(rescore
         "Wald test of agreement chi-squared of NDE, BIE, RIE; degrees of freedom: 3: 7.70 &lt;0.001"
         in compared
     )
+    # The estimator itself is tested with ungrouped mediators.
+    assert "The same, mediators ungrouped chi-squared of NDE, BIE, RIE" in compared
+    assert "With ungrouped mediators the observational estimate agrees with rescoring" in summary
+    assert "effective n 7.5" not in text[text.index("Overlap of the groups") :]
 
 
 def test_placebos_have_a_section_of_their_own_and_are_no_comparison(rescored, html):

@@ -286,10 +286,12 @@ def _correlation(
     return correlation(joint.of_combinations([[(c.index, e, 1.0)] for c, e in members]))
 
 
-def overlap(context: Context, results: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of `overlap`; none for a case that nobody answered."""
+def overlap(
+    context: Context, results: Mapping[int, Mapping[str, Any]], method: str = "eif"
+) -> list[dict[str, Any]]:
+    """Rows of `overlap` of one method's weights; none for a case that nobody answered."""
     return [
-        {**context.where(case), **row}
+        {**context.where(case), **row, "method": method}
         for case in cases(context.cfg)
         if case.index in results
         for row in results[case.index]["overlap"]

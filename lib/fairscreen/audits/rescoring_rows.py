@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -34,6 +35,27 @@ _BESIDE = {"share_differ": "share of pairs that differ", "mean_absolute": "mean 
 _NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "p_value")
 
 
+@dataclass(frozen=True)
+class Compared:
+    """How rows that set an observational estimate against rescoring are named.
+
+    method, wald: of the differences and of their joint test; titles: of the effects; why, means:
+    what is said of a difference and of the test.
+    """
+
+    method: str
+    wald: str
+    titles: Mapping[str, str]
+    why: str
+    means: str
+
+
+GROUPED = Compared(
+    DIFFERENCE, "wald", TITLES, "observational minus rescoring (bias of grouping, and error)",
+    "is observational equal to rescoring? (small p = no; grouping moves it)",
+)  # fmt: skip
+
+
 def rows(
     context: Context, measured: Measured, observed: Mapping[int, Mapping[str, Any]],
     agreed: Mapping[int, Mapping[str, Any]],
@@ -47,7 +69,8 @@ def rows(
     for case in cases(context.cfg):
         found += _effects(context, case, measured.results.get(case.index))
         if context.cfg.estimation.observes:
-            found += _differences(context, case, observed.get(case.index), agreed.get(case.index))
+            mine = observed.get(case.index), agreed.get(case.index)
+            found += differences(context, case, *mine, GROUPED)
     return found + _placebos(context, measured)
 
 
@@ -91,17 +114,20 @@ def _title(cfg: Config, case: Case, estimand: str) -> str:
     return _TOLD_NDE.format(attribute=attribute) if told(cfg, case) else _NDE
 
 
-def _differences(
+def differences(
     context: Context, case: Case, result: Mapping[str, Any] | None,
-    agreed: Mapping[str, Any] | None,
+    agreed: Mapping[str, Any] | None, how: Compared,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Observational minus rescoring, effect by effect, and whether both can be the same."""
+    """Observational minus rescoring, effect by effect, and whether both can be the same.
+
+    result: of the observational estimator; agreed: `rescoring.agreements` of this case.
+    """
     found = []
     reach = float(norm.ppf((1 + context.cfg.estimation.level) / 2))
     why = {e["estimand"]: e["reason"] for e in result["effects"]} if result else {}
     for name in EFFECTS:
-        title = f"{TITLES[name]}: observational minus rescoring (bias of grouping, and error)"
-        values: dict[str, Any] = {"estimand": name, "method": DIFFERENCE, "title": title}
+        title = f"{how.titles[name]}: {how.why}"
+        values: dict[str, Any] = {"estimand": name, "method": how.method, "title": title}
         if agreed is None or name not in agreed["difference"]:
             reason = f"observational: {why.get(name) or NO_ANSWER}"
             if agreed is None and result is not None and why.get(name) is None:
@@ -115,12 +141,14 @@ def _differences(
                 "ci_high": gap + reach * error, "p_value": p, "n": agreed["n"], "status": "ok",
             }  # fmt: skip
         found.append(context.row(case, "path_specific", **values))
-    return [*found, _wald(context, case, agreed)]
+    return [*found, _wald(context, case, agreed, how)]
 
 
-def _wald(context: Context, case: Case, agreed: Mapping[str, Any] | None) -> dict[str, Any]:
-    title = "Wald test: is observational equal to rescoring? (small p = no; grouping moves it)"
-    values: dict[str, Any] = {"estimand": "agreement", "method": "wald", "title": title}
+def _wald(
+    context: Context, case: Case, agreed: Mapping[str, Any] | None, how: Compared
+) -> dict[str, Any]:
+    title = f"Wald test: {how.means}"
+    values: dict[str, Any] = {"estimand": "agreement", "method": how.wald, "title": title}
     wald = agreed and agreed["wald"]
     if not wald or wald["statistic"] is None:
         reason = wald["reason"] if wald else f"none of {', '.join(PRIMARY)} has both estimates"

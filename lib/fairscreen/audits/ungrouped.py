@@ -4,22 +4,24 @@ Without a photo no resume shows the attribute: given all that it does show, NDE 
 mediators it is not: what a screener makes of two names of one group is then no effect through the
 name (estimators.md, pitfall 1). With features of the raw values it should come out as 0 again, so
 that row is a falsification: what it finds is rounding, features left out, or error (pitfall 6).
+For the same reason this is the estimate that rescoring should agree with.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
 
-from fairscreen.audits.cells import Case, asked, cases, cells
+from fairscreen.audits import path_rows, rescoring, rescoring_rows
+from fairscreen.audits.cells import Case, asked, cases
 from fairscreen.audits.coding import Resolution, code_lists, ungrouped
-from fairscreen.audits.path_rows import NO_ANSWER, Context
-from fairscreen.audits.path_specific import estimate
+from fairscreen.audits.estimated import effect_row, effects_of, estimated
+from fairscreen.audits.path_rows import Context
 from fairscreen.config import Config
-from fairscreen.estimators.results import EFFECTS
 
 METHOD = "eif_ungrouped"
 TITLES = {
@@ -32,6 +34,21 @@ TITLES = {
     "qualification chains)",
 }
 PHOTO_NDE = "Direct effect, given the ungrouped mediators"
+COMPARED = rescoring_rows.Compared(
+    "ungrouped_minus_rescoring", "wald_ungrouped", TITLES,
+    "observational minus rescoring (rounding, features left out, and error)",
+    "is observational, mediators ungrouped, equal to rescoring? (small p = no: features are left "
+    "out, or the estimator is off)",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ungrouped:
+    """Rows of the tables of the same names, and notes for the report."""
+
+    estimates: list[dict[str, Any]]
+    overlap: list[dict[str, Any]]
+    notes: list[str]
 
 
 def run(
@@ -41,40 +58,39 @@ def run(
     *,
     config_hash: str,
     input_versions: Mapping[str, int],
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Rows of `estimates` for every case, and a note; nothing where the config has no such roles.
+) -> Ungrouped:
+    """Rows for every case, and a note; nothing where the config has no such roles.
 
-    Propensities are fitted: the generator's densities are kept for groups only. The rows stand
+    Where the audit rescores too, rows of the difference of both and of its Wald test. All stand
     outside every family of tests.
     """
     how = ungrouped(cfg)
     if how is None:
-        return [], []
+        return Ungrouped([], [], [])
     rows = asked(applicants, scores, None, cfg, code_lists(applicants, cfg, how), how)
-    found = estimate(cells(rows), fitted(cfg), influence=False).toPandas()
-    payloads = [json.loads(p) for p in found["payload"]]
-    results = dict(zip((int(c) for c in found["case"]), payloads, strict=True))
+    found = estimated(rows, cfg, influence=cfg.estimation.rescores)
     context = Context(cfg, config_hash, json.dumps(dict(input_versions), sort_keys=True))
-    return effect_rows(context, results), [note(how, results)]
-
-
-def fitted(cfg: Config) -> Config:
-    """The config with fitted propensities and without a bootstrap."""
-    change = {"propensity": "fitted", "bootstrap_draws": 0}
-    return cfg.model_copy(update={"estimation": cfg.estimation.model_copy(update=change)})
+    estimates = effect_rows(context, found.results)
+    if cfg.estimation.rescores:
+        agreed = {}
+        if found.phi is not None:
+            measured = rescoring.by_case(rescoring.answered(applicants, scores, cfg), cfg)
+            psi = rescoring.psi(measured)
+            agreed = rescoring.agreements(found.phi, psi, found.computable, cfg)
+        for case in cases(cfg):
+            mine = found.results.get(case.index), agreed.get(case.index)
+            estimates += rescoring_rows.differences(context, case, *mine, COMPARED)
+    overlap = path_rows.overlap(context, found.results, METHOD)
+    return Ungrouped(estimates, overlap, [note(how, found.results)])
 
 
 def effect_rows(context: Context, results: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Five rows per case, from `estimate`'s payloads by case."""
-    rows = []
-    for case in cases(context.cfg):
-        result = results.get(case.index)
-        effects = _none() if result is None else result["effects"]
-        for effect in effects:
-            values = {k: v for k, v in effect.items() if k != "clip_sensitivity"}
-            row = context.row(case, "path_specific", method=METHOD, **values)
-            rows.append(row | {"title": title(case, effect["estimand"])})
-    return rows
+    return [
+        effect_row(context, case, effect, METHOD, title(case, effect["estimand"]))
+        for case in cases(context.cfg)
+        for effect in effects_of(results.get(case.index))
+    ]
 
 
 def title(case: Case, estimand: str) -> str:
@@ -91,9 +107,3 @@ def note(how: Resolution, results: Mapping[int, Mapping[str, Any]]) -> str:
         f"{', '.join(numbers) or 'nothing'}. A missing feature is a category of its own. "
         f"{people:,} scores make {cells_:,} cells, over all cases."
     )
-
-
-def _none() -> list[dict[str, Any]]:
-    return [
-        {"estimand": e, "n": 0, "status": "not_computable", "reason": NO_ANSWER} for e in EFFECTS
-    ]

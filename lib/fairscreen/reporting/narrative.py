@@ -77,7 +77,11 @@ def group_of(text: str) -> str:
 
 def method_label(method: str) -> str:
     """A method's name for people."""
-    known = {"tost": "equivalence test", "eif_ungrouped": "ungrouped mediators"}
+    known = {
+        "tost": "equivalence test",
+        "eif_ungrouped": "ungrouped mediators",
+        "ungrouped_minus_rescoring": "ungrouped mediators minus rescoring",
+    }
     return known.get(method) or words(method)
 
 

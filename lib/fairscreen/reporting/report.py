@@ -35,7 +35,7 @@ PANELS = (*EFFECTS, "raw_gap")
 RAW = ("raw_gap", "selection_rate_ratio", "selection_rate", "share_tied")
 OBSERVED, CLIPPED = "eif", "eif_clip_"
 # Methods of the comparison of both estimates; they have a table of their own.
-_COMPARED = ("rescoring", OBSERVED, "observational_minus_rescoring", "wald")
+_COMPARED = ("rescoring", OBSERVED, "observational_minus_rescoring", "wald", rescoring.FINE)
 # Rows of a table come in any order; within a slice they are shown in this one.
 _ORDER = ("estimand", "method", "slice", "weight_set", "pattern", "rule")
 
@@ -212,7 +212,9 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
             EFFECTS,
         ),
         "method": main,
-        "overlap": _grouped(of(data.overlap), slices, ()),
+        "overlap": _grouped(
+            [r for r in of(data.overlap) if r["method"] in (None, OBSERVED)], slices, ()
+        ),
         "diagnostics": _ordered(of(data.diagnostics), slices),
         "patterns": _pattern_rows(judged, [s for s in slices if s in patterned]),
         "pattern_slices": [s for s in slices if s in patterned],

@@ -17,6 +17,8 @@ from fairscreen.reporting import narrative
 from fairscreen.reporting.plots import signed
 
 Row = Mapping[str, Any]
+#: Method of the Wald test against the estimate with ungrouped mediators (audits/ungrouped.py).
+FINE = "wald_ungrouped"
 _TITLES = {
     PLACEBO_REPEAT: "the same resume, asked a second time",
     PLACEBO_NAME: "another name of the same gender, race and birth year",
@@ -43,9 +45,10 @@ def beside(paths: Sequence[Row], slices: Sequence[str]) -> list[dict[str, Any]]:
             if {(where, e, m) for m in ("rescoring", "eif", DIFFERENCE)} <= set(at)
         ]  # fmt: skip
         if rows:
-            found.append(
-                {"slice": where, "rows": rows, "wald": at.get((where, "agreement", "wald"))}
-            )
+            found.append({
+                "slice": where, "rows": rows, "wald": at.get((where, "agreement", "wald")),
+                "wald_ungrouped": at.get((where, "agreement", FINE)),
+            })  # fmt: skip
     return found
 
 
@@ -75,7 +78,20 @@ def sentences(cfg: Config, compared: Sequence[Mapping[str, Any]]) -> list[str]:
         " It holds groups of names and qualifications fixed, not the resume itself, so the "
         "difference is the bias of grouping, and error."
     )
-    return [text]
+    return [text, *_fine_sentence(cfg, pooled[0]["wald_ungrouped"])]
+
+
+def _fine_sentence(cfg: Config, wald: Row | None) -> list[str]:
+    """The test of the estimator itself: with ungrouped mediators both should agree."""
+    p = narrative.number(wald["p_value"]) if wald else None
+    if p is None:
+        return []
+    told = "agrees" if p >= 1 - cfg.estimation.level else "does not agree"
+    shown = "<0.001" if p < 0.001 else f"{p:.3f}"
+    return [
+        f"With ungrouped mediators the observational estimate {told} with rescoring (Wald test, "
+        f"p {shown})."
+    ]
 
 
 def placebos(estimates: Sequence[Row], models: Sequence[str], cfg: Config) -> list[dict[str, Any]]:

@@ -24,22 +24,22 @@ def run(run: Run, score: StationResult) -> StationResult:
             table["applicants"], table["scores"], table["known_propensity"], cfg,
             config_hash=cfg.hash(), input_versions=versions,
         )  # fmt: skip
-        fine: list[dict[str, Any]] = []
-        said: list[str] = []
+        fine = ungrouped.Ungrouped([], [], [])
         if cfg.estimation.observes:
-            fine, said = ungrouped.run(
+            fine = ungrouped.run(
                 table["applicants"], table["scores"], cfg,
                 config_hash=cfg.hash(), input_versions=versions,
             )  # fmt: skip
+        estimates = [*result.estimates, *fine.estimates]
         for name, records in (
-            ("estimates", [*result.estimates, *fine]),
-            ("overlap", result.overlap),
+            ("estimates", estimates),
+            ("overlap", [*result.overlap, *fine.overlap]),
             ("patterns", result.patterns),
             ("diagnostics", result.diagnostics),
         ):
             warehouse.replace(name, warehouse.rows(name, records), where=run.mine)
-        rows, notes = len(result.estimates) + len(fine), [*result.notes, *said, *_parser_notes(run)]
-        return {"rows": rows, "input_versions": versions, "notes": notes}
+        notes = [*result.notes, *fine.notes, *_parser_notes(run)]
+        return {"rows": len(estimates), "input_versions": versions, "notes": notes}
 
     settings = cfg.model_dump(mode="json", include={"estimation", "seed"})
     return run_station(run, "estimate", fingerprint(score.fingerprint, settings), work)
