@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS estimates (
   document_format STRING NOT NULL COMMENT 'comparison of two formats: `a minus b`',
   slice STRING NOT NULL COMMENT 'job=KEY, or all when pooled; selection_rate names its group: job=KEY; gender=male',
   estimand STRING NOT NULL COMMENT 'TE NDE NIE BIE RIE; raw_gap, selection_rate, share_tied, selection_rate_ratio; agreement; placebo_repeat, placebo_name',
-  method STRING NOT NULL COMMENT 'eif, multiplier_bootstrap, rescoring (paired t), rescoring_sign_flip, observational_minus_rescoring, wald, eif_ungrouped, ungrouped_minus_rescoring, wald_ungrouped, eif_difference, rescoring_difference, ...',
+  method STRING NOT NULL COMMENT 'eif, multiplier_bootstrap, rescoring (paired t), rescoring_sign_flip, observational_minus_rescoring, wald, eif_ungrouped, ungrouped_minus_rescoring, wald_ungrouped, eif_difference, rescoring_difference, eif_population, replicate_weights, ...',
   title STRING NOT NULL COMMENT 'what the estimand may be called; NDE without a photo is not called direct discrimination',
   estimate DOUBLE,
   std_error DOUBLE,

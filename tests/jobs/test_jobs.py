@@ -117,6 +117,7 @@ def test_an_audit_that_rescores_asks_about_every_version_once(place, arguments, 
     changes = {
         "audit_id": "rescored", "estimation.approach": "both", "population.n_per_job": 20,
         "scoring.models": {"planted": {"kind": "planted"}}, "estimation.learner": "saturated",
+        "estimation.weights": "population",
     }  # fmt: skip
     given = list(arguments)
     for key, value in changes.items():
@@ -135,6 +136,7 @@ def test_an_audit_that_rescores_asks_about_every_version_once(place, arguments, 
     report = Path(done["report_path"]).read_text(encoding="utf-8")
     assert "Rescoring and the observational estimate side by side" in report
     assert "Placebos: what the screener does" in report
+    assert "no surveyed person, and no replicate weight, stands behind one" in report
     assert main("run_audit")(given) == 0
     again = json.loads((place / "out" / "rescored" / "summary.json").read_text())
     assert (again["asked"], again["reused"]) == (0, requests)

@@ -9,6 +9,7 @@ import pytest
 import population_inputs as inputs
 from fairscreen import tables
 from fairscreen.population import drawing, fit, joint
+from fairscreen.population.behind import behind
 from fairscreen.population.survey import successive_difference_error
 
 SMALL = (
@@ -89,6 +90,23 @@ def test_every_mode_against_pandas(spark, mode) -> None:
         if mode == "balanced":
             assert men["applicants"] == 60
             assert men["applicants_share"] == pytest.approx(men["generator_share"], abs=0.1)
+
+
+def test_the_survey_behind_the_applicants_is_who_is_in(spark) -> None:
+    rows = survey()
+    rows["replicate_weights"] = rows["replicate_weights"].map(lambda w: w.tolist())
+    rows.loc[rows["occp"] == "0800", "replicate_weights"] = None
+    found = behind(spark.createDataFrame(rows), inputs.demo(*SMALL).population, FILES)
+    people = included(rows)
+    assert found.workforce == people.groupby("job")["pwgtp"].sum().to_dict()
+    assert found.lacking == {"nurses": None, "accountants": "no replicate weights in one.zip, "
+                             "two.zip"}  # fmt: skip
+    listed = found.people.toPandas().set_index("person_key")
+    keys = people["serialno"] + "|" + people["sporder"]
+    assert sorted(listed.index) == sorted(keys)
+    (first,) = keys[people["job"] == "nurses"].iloc[:1]
+    expected = people["replicate_weights"][keys == first].iloc[0]
+    assert list(listed.loc[first, "replicate_weights"]) == expected
 
 
 def test_missing_replicate_weights_are_told_by_file(spark) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import population_inputs as inputs
-from fairscreen.population import fit, margins
+from fairscreen.population import behind, margins
 from fairscreen.population import generator as gen
 
 JOB = "construction_laborers"
@@ -180,7 +180,7 @@ def test_what_is_not_computable_is_null_with_its_reason() -> None:
 
 def test_reasons_name_the_files() -> None:
     lacking = {"a": (5, ()), "b": (0, ("s1", "s2")), "c": (3, ("s2",)), "d": (0, ("f" * 64,))}
-    assert fit.no_error(lacking, {"s1": "y.zip", "s2": "x.zip"}) == {
+    assert behind.no_error(lacking, {"s1": "y.zip", "s2": "x.zip"}) == {
         "a": None,
         "b": "no replicate weights in x.zip, y.zip",
         "c": "replicate weights of some people only: none in x.zip",

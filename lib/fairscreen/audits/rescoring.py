@@ -21,7 +21,7 @@ from pyspark.sql import functions as sf
 from fairscreen.audits.cells import CASE, POOLED, Case, case_index, cases
 from fairscreen.audits.influence import VALUES
 from fairscreen.config import Config
-from fairscreen.estimators.joint import PRIMARY
+from fairscreen.estimators.joint import FROM_PRIMARY, PRIMARY
 from fairscreen.estimators.rescoring import (
     PLACEBO_NAME,
     PLACEBO_REPEAT,
@@ -38,8 +38,6 @@ from fairscreen.scoring.screeners import KINDS
 PLACEBOS = (PLACEBO_REPEAT, PLACEBO_NAME)
 # Version behind each functional.
 _BEHIND = dict(zip(FUNCTIONALS, ("x1", "x0", "x1_w_x0", "b_x0_r_x1", "b_x1_r_x0"), strict=True))
-# EFFECTS from PRIMARY: TE = NDE + BIE + RIE, NIE = BIE + RIE.
-_FROM_PRIMARY = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0], [0, 0, 1]], np.float64)
 _ANSWER = "case INT, payload STRING"
 _PLACEBO_KEY = ("model", "document_format", "slice", "version")
 
@@ -181,7 +179,7 @@ def agreements(
         case = int(frame["case"].iloc[0])
         frame = frame.sort_values(list(keys), kind="stable")
         phi, psi = (
-            frame[[p + v for v in VALUES]].to_numpy(np.float64) @ _FROM_PRIMARY.T for p in ("", "r")
+            frame[[p + v for v in VALUES]].to_numpy(np.float64) @ FROM_PRIMARY.T for p in ("", "r")
         )
         n, w = frame["n"].to_numpy(np.int64), frame["w"].to_numpy(np.float64)
 

@@ -15,13 +15,10 @@ from fairscreen.estimators.results import EFFECTS, Floats
 
 PRIMARY = ("NDE", "BIE", "RIE")
 _AT = [EFFECTS.index(name) for name in PRIMARY]
-_FROM_PRIMARY = {
-    "NDE": (1.0, 0.0, 0.0),
-    "BIE": (0.0, 1.0, 0.0),
-    "RIE": (0.0, 0.0, 1.0),
-    "TE": (1.0, 1.0, 1.0),
-    "NIE": (0.0, 1.0, 1.0),
-}
+#: (5, 3): EFFECTS from PRIMARY.
+FROM_PRIMARY: Floats = np.array(
+    [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+)
 
 #: A linear combination of effects: (case, effect, factor) of each term.
 Combination = Sequence[tuple[int, str, float]]
@@ -60,7 +57,7 @@ class Joint:
         for row, combination in zip(factors, combinations, strict=True):
             for case, effect, factor in combination:
                 at = 3 * self.place[case]
-                row[at : at + 3] += factor * np.array(_FROM_PRIMARY[effect])
+                row[at : at + 3] += factor * FROM_PRIMARY[EFFECTS.index(effect)]
         return np.asarray(factors @ self.covariance @ factors.T, dtype=np.float64)
 
 

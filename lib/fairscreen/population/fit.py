@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
-from fairscreen.population import joint, rows
+from fairscreen.population import rows
+from fairscreen.population.behind import behind, included
 from fairscreen.population.generator import Generator
 from fairscreen.population.margins import COLUMNS, KEYS, SurveyedJob, margin_rows
 from fairscreen.population.survey import REPLICATES
@@ -37,7 +38,7 @@ def population_fit(
     acs: the audit's rows of acs_person. cells: surveyed people as the generator was fitted to
     them. applicants: the audit's rows of that table. files: name of a source by its sha256.
     """
-    lacking = no_error(_lacking(acs, cfg.population), files)
+    lacking = behind(acs, cfg.population, files).lacking
     whole = [job for job in generator.jobs if lacking[job] is None]
     replicates = _replicates(acs, cfg.population, whole) if whole else None
     drawn = _applicants(applicants)
@@ -69,41 +70,9 @@ def largest_difference(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
     }
 
 
-def no_error(
-    lacking: Mapping[str, tuple[int, tuple[str, ...]]], files: Mapping[str, str]
-) -> dict[str, str | None]:
-    """Why a job's survey errors cannot be computed, or None.
-
-    lacking: by job, people who have replicate weights, and the sources of those who have none.
-    """
-    found: dict[str, str | None] = {}
-    for job, (have, sources) in lacking.items():
-        names = ", ".join(sorted({files.get(sha, sha[:12]) for sha in sources}))
-        if not sources:
-            found[job] = None
-        elif have:
-            found[job] = f"replicate weights of some people only: none in {names}"
-        else:
-            found[job] = f"no replicate weights in {names}"
-    return found
-
-
-def _included(acs: DataFrame, population: Population, *also: str) -> DataFrame:
-    return joint.surveyed(acs, population, also=also).where("reason IS NULL")
-
-
-def _lacking(acs: DataFrame, population: Population) -> dict[str, tuple[int, tuple[str, ...]]]:
-    people = _included(acs, population, "replicate_weights", "source_sha256")
-    none = sf.when(sf.col("replicate_weights").isNull(), sf.col("source_sha256"))
-    counted = people.groupBy("job").agg(
-        sf.count("replicate_weights").alias("have"), sf.collect_set(none).alias("sources")
-    )
-    return {r["job"]: (int(r["have"]), tuple(r["sources"])) for r in counted.collect()}
-
-
 def _replicates(acs: DataFrame, population: Population, jobs: list[str]) -> pd.DataFrame:
     """Cells with the 80 sums of replicate weights of these jobs, sorted."""
-    people = _included(acs, population, "replicate_weights").where(sf.col("job").isin(jobs))
+    people = included(acs, population).where(sf.col("job").isin(jobs))
     sums = [sf.sum(sf.col("replicate_weights")[r]) for r in range(REPLICATES)]
     counted = people.groupBy("job", *KEYS).agg(
         sf.count(sf.lit(1)).alias("people"),

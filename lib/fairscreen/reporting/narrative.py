@@ -80,6 +80,8 @@ def method_label(method: str) -> str:
     known = {
         "tost": "equivalence test",
         "eif_ungrouped": "ungrouped mediators",
+        "eif_population": "population effect",
+        "replicate_weights": "population effect, error by replicate weights",
         "ungrouped_minus_rescoring": "ungrouped mediators minus rescoring",
     }
     return known.get(method) or words(method)

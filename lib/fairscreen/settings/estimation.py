@@ -96,6 +96,9 @@ class Estimation(Settings):
                    the generator drew. Rescoring leads where it is chosen.
     placebo_share  of the applicants whose document is asked about twice, and with another name of
                    the same kind, where rescoring is chosen
+    weights        sample: effects among the applicants as they are (balanced: of their job's
+                   population by P(Z)). population: beside them those of the people that they stand
+                   for, with the error of the survey's design (audits/population_effects.py)
     learner        how nuisances are fitted (estimators/path_specific.py, PathOptions)
     compare        whose effects are subtracted from each other (audits/comparisons.py): pairs
                    [a, b] of models (scoring.models) or of document formats, for a minus b; all =
@@ -109,6 +112,7 @@ class Estimation(Settings):
         min_length=1
     )
     roles: Roles
+    weights: Literal["sample", "population"]
     learner: Literal["stack", "saturated", "glm", "xgboost"]
     propensity: Literal["fitted", "known"]
     missing: Literal["answered", "weighted"]  # where some have no answer: estimators/response.py
@@ -131,6 +135,11 @@ class Estimation(Settings):
     def _answerable(self) -> Estimation:
         if self.rescores:
             config_checks.rescoring_roles(self.roles.redlining, self.roles.business)
+        if self.weights == "population" and not self.observes:
+            raise ValueError(
+                "weights: population weighs the observational estimate, and approach rescoring "
+                "makes none; set approach: both, or weights: sample"
+            )
         return self
 
     @property

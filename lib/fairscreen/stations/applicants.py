@@ -14,7 +14,7 @@ from fairscreen.population import build, fit, known, rows, typicality, versions
 from fairscreen.population.jobs import Chosen
 from fairscreen.sources import editions
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
-from fairscreen.stations.ingest import Bronze
+from fairscreen.stations.ingest import Bronze, source_names
 from fairscreen.tables import Warehouse
 
 
@@ -61,8 +61,7 @@ def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
             others = warehouse.rows("versions", [])  # nothing of an earlier approach
         warehouse.replace("versions", others, where=run.mine)
         write_typicality(warehouse, fitted.names, cfg.audit_id)
-        ledger = warehouse.read("source_file").where(sf.col("sha256").isin(*bronze.sha256["acs"]))
-        files = {row["sha256"]: row["file"] for row in ledger.select("sha256", "file").collect()}
+        files = source_names(warehouse, bronze.sha256["acs"])
         compared = fit.population_fit(
             source["acs"], fitted.cells, written, fitted.generator, cfg, files
         )

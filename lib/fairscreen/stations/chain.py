@@ -56,7 +56,7 @@ def run_audit(
             elif name == "score":
                 done[name] = score.run(run, done["render"], retry=retry, reparse=reparse)
             elif name == "estimate":
-                done[name] = estimate.run(run, done["score"])
+                done[name] = estimate.run(run, bronze, done["score"])
             else:
                 done[name] = report.run(run, bronze, done)
             seconds[name] = done[name].seconds

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairscreen.audits import path_specific, ungrouped
+from pyspark.sql import functions as sf
+
+from fairscreen.audits import path_specific, population_effects, ungrouped
+from fairscreen.population.behind import Behind, behind
 from fairscreen.scoring.agreement import gap_notes
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
+from fairscreen.stations.ingest import Bronze, source_names
 
 INPUTS = ("applicants", "documents", "scores", "known_propensity")
 
 
-def run(run: Run, score: StationResult) -> StationResult:
+def run(run: Run, bronze: Bronze, score: StationResult) -> StationResult:
     """Rows of `estimates`, `overlap`, `diagnostics` and `patterns` of this audit."""
     cfg, warehouse = run.cfg, run.warehouse
 
@@ -20,6 +24,9 @@ def run(run: Run, score: StationResult) -> StationResult:
         table = {
             name: warehouse.read(name, version=versions[name]).where(run.mine) for name in INPUTS
         }
+        weighs = cfg.estimation.weights == "population"
+        if weighs:
+            versions["acs_person"] = warehouse.version("acs_person")
         result = path_specific.run(
             table["applicants"], table["scores"], table["known_propensity"], cfg,
             config_hash=cfg.hash(), input_versions=versions,
@@ -30,19 +37,32 @@ def run(run: Run, score: StationResult) -> StationResult:
                 table["applicants"], table["scores"], cfg,
                 config_hash=cfg.hash(), input_versions=versions,
             )  # fmt: skip
-        estimates = [*result.estimates, *fine.estimates]
+        whole = population_effects.PopulationEffects([], [], [])
+        if weighs:
+            whole = population_effects.run(
+                table["applicants"], table["scores"], _behind(run, bronze, versions["acs_person"]),
+                cfg, config_hash=cfg.hash(), input_versions=versions,
+            )  # fmt: skip
+        estimates = [*result.estimates, *fine.estimates, *whole.estimates]
         for name, records in (
             ("estimates", estimates),
-            ("overlap", [*result.overlap, *fine.overlap]),
+            ("overlap", [*result.overlap, *fine.overlap, *whole.overlap]),
             ("patterns", result.patterns),
             ("diagnostics", result.diagnostics),
         ):
             warehouse.replace(name, warehouse.rows(name, records), where=run.mine)
-        notes = [*result.notes, *fine.notes, *_parser_notes(run)]
+        notes = [*result.notes, *fine.notes, *whole.notes, *_parser_notes(run)]
         return {"rows": len(estimates), "input_versions": versions, "notes": notes}
 
     settings = cfg.model_dump(mode="json", include={"estimation", "seed"})
     return run_station(run, "estimate", fingerprint(score.fingerprint, settings), work)
+
+
+def _behind(run: Run, bronze: Bronze, version: int) -> Behind:
+    """The survey behind the audit's applicants."""
+    mine = sf.col("source_sha256").isin(*bronze.sha256["acs"])
+    acs = run.warehouse.read("acs_person", version=version).where(mine)
+    return behind(acs, run.cfg.population, source_names(run.warehouse, bronze.sha256["acs"]))
 
 
 def _parser_notes(run: Run) -> list[str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from pyspark.sql import functions as sf
+
 from fairscreen import resources
 from fairscreen.config import Config
 from fairscreen.errors import ConfigError
@@ -141,6 +143,12 @@ def require_files(cfg: Config) -> None:
 
 def _file(path: str | None) -> Path | None:
     return None if path is None else resources.resolve(path)
+
+
+def source_names(warehouse: Warehouse, sha256: Sequence[str]) -> dict[str, str]:
+    """Names of ingested files by their hashes."""
+    ledger = warehouse.read("source_file").where(sf.col("sha256").isin(*sha256))
+    return {row["sha256"]: row["file"] for row in ledger.select("sha256", "file").collect()}
 
 
 def run(warehouse: Warehouse, sources: Sources) -> Bronze:
