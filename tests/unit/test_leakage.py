@@ -42,6 +42,8 @@ def found(text: str) -> list[tuple[str, str]]:
     ("Ethnicity: Hispanic", [("race_field", "Ethnicity: Hispanic")]),
     ("Recent photograph attached", [("photo", "Recent photograph attached")]),
     ("2015: Maternity leave", [("parental_leave", "Maternity leave")]),
+    ("Treasurer, Black Student Union", [("membership", "Black Student Union")]),
+    ("Cocktail waitress, 2001", [("self_description", "Cocktail waitress")]),
     ("As a Black woman I lead",
      [("self_description", "Black"), ("self_description", "Black woman")]),
 ])  # fmt: skip
@@ -72,6 +74,7 @@ def test_the_cases_above_have_every_kind() -> None:
     "Works at height 40 feet; weight: 80 tons", "Covered maternity leave of a colleague",
     "Jackson Memorial Hospital, Charlotte, NC 28202", "Contact Mrs. Brown for a reference",
     "Driver to Her Majesty's consulate",
+    "NYC DOB: filed 2014 permits",
     "US citizen services desk", "I, Life Cycle Logistics level I & II", "Hostess Brands, packer",
 ])  # fmt: skip
 def test_look_alikes_are_no_hits(text: str) -> None:

@@ -106,7 +106,14 @@ def any_of(words: Iterable[str]) -> str:
     return "(?:" + "|".join(r"\s+".join(map(re.escape, w.split())) for w in ordered) + ")"
 
 
-_MONTH = r"[^\W\d_]{3,12}\.?"
+# Beginnings of the months' names in English, Spanish, Portuguese, German, French, Italian, Dutch,
+# Indonesian, Russian, Turkish and Polish.
+_MONTH = (
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|ene|abr|ago|dic|mai|mär|maer|okt|dez|fév|fev"
+    r"|avr|jui|aoû|aou|déc|gen|mag|giu|lug|set|ott|out|mei|maa|agu|peb|des|янв|фев|мар|апр|мая|май|июн"
+    r"|июл|авг|сен|окт|ноя|дек|oca|şub|nis|haz|tem|ağu|eyl|eki|kas|ara|sty|lut|kwi|maj|cze|lip|sie|wrz"
+    r"|paź|lis|gru)[^\W\d_]{0,9}\.?"
+)
 _YEAR = r"(?:19|20)\d\d"
 _DAY = r"\d{1,2}(?:st|nd|rd|th|\.)?"
 DATE = (

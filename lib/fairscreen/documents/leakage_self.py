@@ -75,8 +75,9 @@ def self_descriptions(text: str, cues: Cues) -> Iterator[Hit]:
                 continue
         if _NOT_SELF.search(text[max(0, match.start() - 30) : match.start()]):
             continue
-        if re.match(r"\s+[A-Z]", text[end:]) and said.istitle() and " " not in said:
-            continue  # a brand: Hostess Brands
+        named = said.istitle() and re.match(r"\s+[A-Z]", text[end:])
+        if named and (" " not in said or not _gendered(said, cues)):
+            continue  # a brand, an organisation: Hostess Brands, Hispanic Student Association
         seen.append((start, end))
         noun, of_race = _gendered(said, cues), race.search(said)
         if noun:
