@@ -49,14 +49,16 @@ def weight_notes(zero: Mapping[str, int], cfg: Config) -> list[str]:
 
 
 def training_notes(results: Mapping[int, Mapping[str, Any]], cfg: Config) -> list[str]:
-    """How many cases train on a part of their cells; results: payloads with `cells` by case."""
+    """How many cases train on a part of what they have; results: payloads with `values`, the
+    number of distinct (Z, R, B), by case."""
     cap = cfg.estimation.max_training_cells
-    capped = sum(result["cells"] > cap for result in results.values())
+    capped = sum(result["values"] > cap for result in results.values())
     if not capped:
         return []
     return [
-        f"{capped} of {len(results)} cases have more than {cap:,} cells: their nuisances are "
-        "fitted on a weighted sample of about so many; effects and errors use every cell."
+        f"{capped} of {len(results)} cases have more than {cap:,} distinct values of (Z, R, B): "
+        "their nuisances are fitted on a weighted sample of about so many; effects and errors use "
+        "every cell."
     ]
 
 

@@ -116,6 +116,7 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
             "diagnostics": [asdict(row) for row in result.diagnostics],
             "covariance": None if result.covariance is None else result.covariance.tolist(),
             "cells": len(data),
+            "values": data.distinct_values(),
             "n": int(data.n.sum()),
             "sum_w": float((data.w * data.n).sum()),
             "theta": None,

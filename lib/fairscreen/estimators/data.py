@@ -139,24 +139,22 @@ class PathData:
         }
         return replace(self, **picked)
 
+    def distinct_values(self) -> int:
+        """How many distinct (Z, R, B) there are, numbers as they are."""
+        arrays = self._arrays(["z", "r", "b", *_VALUES])
+        return len(self) - int(_repeats(arrays, sorting(arrays)).sum())
+
     def order(self) -> Ints:
         """The order of cells by key, so that no result depends on the order of arrival."""
         order = sorting(self._arrays(_key_names()))
-        if self._repeats(order).any():  # equal keys must be neighbours, and in one order
+        if _repeats(
+            self._arrays(_key_names()), order
+        ).any():  # equal keys must be neighbours, and in one order
             order = sorting(self._arrays((*_key_names(), *_SUMS)))
         return order
 
     def _arrays(self, names: Iterable[str]) -> list[NDArray[Any]]:
         return [values for name in names if (values := getattr(self, name)) is not None]
-
-    def _repeats(self, order: Ints) -> NDArray[np.bool_]:
-        """(C - 1,): whether a cell has the key of the one before it, in this order."""
-        same = np.ones(max(len(order) - 1, 0), dtype=bool)
-        for values in self._arrays(_key_names()):
-            moved = values[order]
-            equal = moved[1:] == moved[:-1]
-            same &= equal if values.ndim == 1 else equal.all(axis=1)
-        return same
 
     @classmethod
     def from_rows(
@@ -200,8 +198,8 @@ class PathData:
     def grouped(self) -> PathData:
         """The same people with equal cells merged, in key order."""
         data = self.take(self.order())
-        places = np.arange(len(data), dtype=np.int64)
-        new = np.concatenate([np.ones(min(len(data), 1), dtype=bool), ~data._repeats(places)])
+        same = _repeats(data._arrays(_key_names()), np.arange(len(data), dtype=np.int64))
+        new = np.concatenate([np.ones(min(len(data), 1), dtype=bool), ~same])
         at = np.cumsum(new) - 1
         merged = data.take(np.flatnonzero(new).astype(np.int64))
         return replace(
@@ -210,6 +208,16 @@ class PathData:
             sum_y=totals(at, data.sum_y, len(merged)),
             sum_yy=totals(at, data.sum_yy, len(merged)),
         )
+
+
+def _repeats(arrays: Sequence[NDArray[Any]], order: Ints) -> NDArray[np.bool_]:
+    """(C - 1,): whether a row of the arrays, in this order, is the one before it."""
+    same = np.ones(max(len(order) - 1, 0), dtype=bool)
+    for values in arrays:
+        moved = values[order]
+        equal = moved[1:] == moved[:-1]
+        same &= equal if values.ndim == 1 else equal.all(axis=1)
+    return same
 
 
 def _key_names() -> list[str]:

@@ -27,7 +27,8 @@ STAGES = ("z", "rz", "brz")
 class Problem:
     """What all folds and repeats share: features of the three stages, weights of the fits.
 
-    train (C,) or None: weights of the cells in the fits (training.py); None: all as they are.
+    train (C,) or None: weights of the cells in the fits of the stages `sampled` (training.py);
+    None: all as they are.
     """
 
     data: PathData
@@ -35,11 +36,12 @@ class Problem:
     rz: Features
     brz: Features
     train: Floats | None = None
+    sampled: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, data: PathData, train: Floats | None = None) -> Problem:
+    def of(cls, data: PathData) -> Problem:
         z, r, b = (data.z, data.z_values), (data.r, data.r_values), (data.b, data.b_values)
-        return cls(data, Features.of(z), Features.of(z, r), Features.of(z, r, b), train)
+        return cls(data, Features.of(z), Features.of(z, r), Features.of(z, r, b))
 
     def features(self, stage: str) -> Features:
         found: Features = getattr(self, stage)

@@ -141,6 +141,7 @@ class Step:
     ) -> Sums:
         """Sums over the people of the folds `keep` (F,), by level; sources: stage and predictions
         by level of the steps before. train: under the weights of the fits."""
+        train = train and self.stage in split.problem.sampled
         mine = added(split.tables(self.stage, train=train), self.groups, keep)
         if self.hits is not None:
             hits = added(split.tables(self.stage, train=train), self.hits, keep).w

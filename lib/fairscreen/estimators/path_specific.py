@@ -27,7 +27,7 @@ from fairscreen.estimators.functionals import (
 )
 from fairscreen.estimators.glm import Glm
 from fairscreen.estimators.influence import bootstrap_intervals, influence, normal_intervals
-from fairscreen.estimators.levels import Problem
+from fairscreen.estimators.levels import STAGES, Problem
 from fairscreen.estimators.nuisance import (
     SCORE_STEPS,
     Classifiers,
@@ -67,7 +67,8 @@ class PathOptions:
     clip: propensities are kept in [clip, 1 - clip]. min_effective_n, max_unit_share,
     max_clipped_share: overlap rules, on unclipped weights. normalize: divide each weight by its
     mean (Hajek). bootstrap_draws 0: no bootstrap. max_training_cells: the nuisances are fitted on
-    about so many cells, drawn where there are more (training.py); None, the default: on all.
+    about so many values of (Z, R, B), drawn where there are more (training.py); None, the
+    default: on all.
     """
 
     learner: LearnerName = "stack"
@@ -166,7 +167,10 @@ def _known(data: PathData, options: PathOptions) -> bool:
 
 
 def _problem(data: PathData, options: PathOptions) -> Problem:
-    return Problem.of(data, training_weights(data, options.max_training_cells, options.seed))
+    problem, cap = Problem.of(data), options.max_training_cells
+    train = training_weights(data, problem.brz.at, cap, options.seed)
+    many = [s for s in STAGES if cap is not None and len(problem.features(s).levels) > cap]
+    return replace(problem, train=train, sampled=frozenset(many))
 
 
 def effects_given(

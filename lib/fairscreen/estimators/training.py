@@ -1,9 +1,12 @@
-"""Which cells the nuisances are fitted on, where there are more than a cap.
+"""What the nuisances are fitted on, where there is more than a cap.
 
-Cells are drawn by a hash of what they are, so that models scored on the same applicants train on
-the same cells, whatever the order of arrival. Each group of X gets an equal share of the cap (a
-rare group keeps all its cells); within it a cell's chance is in proportion to its people, and a
-drawn cell weighs one over its chance (Horvitz & Thompson 1952). Influence moments use every cell.
+A fit costs what the number of distinct (Z, R, B) costs, whatever the number of people and of cells.
+Above the cap these levels are drawn by a hash of what they are, so that models scored on the same
+applicants train on the same ones, whatever the order of arrival. A level is drawn with all its
+people, of every group and fold: with one group alone it would tell a wrong P(X|.). Each group has
+an equal share of the cap (a rare group keeps all of its levels); within it the chance is in
+proportion to its people, and a level's chance is the largest of its groups'. What is drawn weighs
+one over its chance (Horvitz & Thompson 1952). Influence moments use every cell.
 """
 
 from __future__ import annotations
@@ -12,28 +15,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairscreen import random
-from fairscreen.estimators.data import OTHER, Floats, PathData
+from fairscreen.estimators.data import OTHER, Floats, Ints, PathData, totals
 
 
-def training_weights(data: PathData, cap: int | None, seed: int) -> Floats | None:
+def training_weights(data: PathData, level: Ints, cap: int | None, seed: int) -> Floats | None:
     """Weight (C,) of each cell in the fits, 0 for those left out; None: all of them, as they are.
 
-    About `cap` cells are kept: their expected number is `cap`.
+    level (C,): the cells' level of B, R, Z (levels.Problem). The expected number of levels that
+    are kept is `cap` at most, and at least half of that where there are two groups.
     """
-    if cap is None or len(data) <= cap:
+    levels = int(level.max()) + 1
+    if cap is None or levels <= cap:
         return None
-    groups = sorted(
-        (np.flatnonzero(data.x == code) for code in (1, 0, OTHER)), key=lambda rows: len(rows)
-    )
-    chance = np.ones(len(data))
-    left = float(cap)
-    for k, rows in enumerate(groups):
-        share = left / (len(groups) - k)
-        if len(rows) > share:
-            chance[rows] = _chances((data.n * data.w)[rows], share)
-        left -= float(chance[rows].sum())
-    kept = random.row_uniforms(seed, "paths/training", cell_keys(data)) < chance
-    return np.where(kept, 1.0 / chance, 0.0)
+    people = data.n * data.w
+    sizes = [totals(level[rows], people[rows], levels) for rows in _groups(data)]
+    sizes = sorted(filter(np.any, sizes), key=np.count_nonzero)
+    chance, left = np.zeros(levels), float(cap)
+    for k, size in enumerate(sizes):
+        share, some = left / (len(sizes) - k), size > 0
+        mine = np.zeros(levels)
+        mine[some] = _chances(size[some], share) if some.sum() > share else 1.0
+        left -= float(mine.sum())
+        chance = np.maximum(chance, mine)
+    first = np.empty(levels, dtype=np.int64)
+    first[level] = np.arange(len(level))
+    kept = random.row_uniforms(seed, "paths/training", value_keys(data.take(first))) < chance
+    return np.where(kept, 1.0 / chance, 0.0)[level]
+
+
+def _groups(data: PathData) -> list[Ints]:
+    return [np.flatnonzero(data.x == code) for code in (1, 0, OTHER)]
 
 
 def _chances(size: Floats, count: float) -> Floats:
@@ -50,8 +61,14 @@ def _chances(size: Floats, count: float) -> Floats:
 
 
 def cell_keys(data: PathData) -> NDArray[np.int64]:
-    """(C, k): what each cell is, as integers; numbers by their bits, instead of their bins."""
-    parts = [data.x.astype(np.int64)[:, None], data.fold]
+    """(C, k): what each cell is, as integers: group, folds, and what `value_keys` says."""
+    group = data.x.astype(np.int64)[:, None]
+    return np.concatenate([group, data.fold, value_keys(data)], axis=1)
+
+
+def value_keys(data: PathData) -> NDArray[np.int64]:
+    """(C, k): Z, R, B of each cell as integers; numbers by their bits, instead of their bins."""
+    parts = []
     for codes, values in (
         (data.z, data.z_values), (data.r, data.r_values), (data.b, data.b_values),
     ):  # fmt: skip

@@ -116,7 +116,7 @@ class Estimation(Settings):
     learner: Literal["stack", "saturated", "glm", "xgboost"]
     propensity: Literal["fitted", "known"]
     missing: Literal["answered", "weighted"]  # where some have no answer: estimators/response.py
-    max_training_cells: int = Field(ge=1000)  # nuisances are fitted on about so many at most
+    max_training_cells: int = Field(ge=1000)  # nuisances: on about so many (Z, R, B) at most
     folds: int = Field(ge=2, le=50)
     repeats: int = Field(ge=1, le=100)
     level: Share
