@@ -6,6 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
 from fairscreen.estimators.ranking import (
@@ -157,6 +159,33 @@ def test_normal_theory_only_on_request_and_for_one_pair_per_resume() -> None:
     assert rows_of(ranking(planted(9, 40, 0.0), asked))[key].status == "ok"
     several = rows_of(ranking(planted(9, 40, 0.0, levels=4), asked))[key]
     assert several.reason.startswith("not_one_pair_per_resume")
+
+
+OF_RANKS = ("rank_gap", "impact_ratio", "spread_ratio", "share_tied", "better_minus_worse")
+
+
+@given(st.integers(0, 10_000), st.sampled_from([lambda y: 3 * y - 50, np.exp, lambda y: y**3]))
+@settings(max_examples=15, deadline=None)
+def test_only_the_order_of_scores_and_which_sets_share_a_resume_matter(seed, change) -> None:
+    data = planted(seed, 15, 0.3, levels=2)
+    names = np.random.default_rng(seed).permutation(1_000)[: data.item.max() + 1]
+    other = RankSets(change(data.y), np.sort(names)[data.item], data.words)
+    one, two = ranking(data, QUICK), ranking(other, QUICK)
+    for estimand in OF_RANKS:
+        assert [r for r in one.rows if r.estimand == estimand] == [
+            r for r in two.rows if r.estimand == estimand
+        ]
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=15, deadline=None)
+def test_scores_turned_round_turn_the_gap_round(seed) -> None:
+    data = planted(seed, 15, 0.3)
+    one = rows_of(ranking(data, QUICK))
+    two = rows_of(ranking(RankSets(-data.y, data.item), QUICK))
+    for key in (("rank_gap", "sign_flip_exact"), ("score_gap", "sign_flip_exact")):
+        assert two[key].estimate == pytest.approx(-one[key].estimate, abs=1e-12)
+        assert two[key].p_value == pytest.approx(one[key].p_value, rel=1e-12)
 
 
 def four_arms(seed: int, n: int, extra: float) -> RankSets:
