@@ -294,15 +294,20 @@ def power_tables(few: int, say: Callable[[str], None]) -> None:
             for name, values in pairs:
                 shown = "".join(f"{np.nanmean(values <= a):>11.5f}" for a in LEVELS)
                 say(f"{label:<26}{n:>5}  {name:<20}{shown}")
+    slope_power(few, say)
+
+
+def slope_power(few: int, say: Callable[[str], None]) -> None:
+    """Gaps in halves whose mean moves with log words: rounded up or down by a coin of that mean."""
+    law = three_versions("slope")
     for slope in (-0.1, -0.2):
         for n in (100, 400):
             rng, found = np.random.default_rng([4, n]), []
-            law = three_versions("slope")
             for start in range(0, few, BLOCK):
                 pairs = law.values[law.draw(rng, (min(BLOCK, few - start), n, 4))]
-                log = words_of(rng, n)
+                log, gap = words_of(rng, n), pairs[..., 0] - pairs[..., 1]
                 lean = slope * (log - log.mean())
-                found.append(slope_p(np.rint(2 * (pairs[..., 0] - pairs[..., 1] + lean)) / 2, log))
+                found.append(slope_p(np.floor(2 * (gap + lean) + rng.random(gap.shape)) / 2, log))
             shown = "".join(f"{np.mean(np.concatenate(found) <= a):>11.5f}" for a in LEVELS)
             say(f"{f'slope {slope:+.1f}':<26}{n:>5}  {'slope':<20}{shown}")
 
