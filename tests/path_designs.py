@@ -254,10 +254,12 @@ def uneven(x: A, z: list[A], r: list[A], b: list[A]) -> A:
     return 2 + 2 * x + 2 * (b[0] == 2) + z[1]
 
 
-def linear() -> Design:
-    """X -> R 0.5, X -> B 0.6, R -> B 0.5, Y = 50 + 2X + 1.5R + 3B + noise on lattices of 7 and 9
-    points: NDE 2, BIE about 1.8, RIE about 1.5. Z is noise."""
-    points_r, points_b = np.linspace(-2.25, 2.75, 7), np.linspace(-3, 4, 9)
+def linear(name: str = "linear", reach: float = 1.0, sizes: tuple[int, int] = (7, 9)) -> Design:
+    """X -> R 0.5, X -> B 0.6, R -> B 0.5, Y = 50 + 2X + 1.5R + 3B + noise on lattices: NDE 2 and,
+    with reach 1, BIE about 1.8, RIE about 1.5. Z is noise. reach: of the lattices; with 1 their
+    ends are rare (of 6,000 people 2 of group x1 have the lowest B, 25 of x0)."""
+    points_r = 0.25 + reach * np.linspace(-2.5, 2.5, sizes[0])
+    points_b = 0.5 + reach * np.linspace(-3.5, 3.5, sizes[1])
 
     def r_logit(x: A, z: list[A], r: list[A], b: list[A]) -> A:
         return -0.5 * (points_r[r[0].astype(int)] - 0.5 * x) ** 2
@@ -270,7 +272,7 @@ def linear() -> Design:
         return 50 + 2 * x + 1.5 * points_r[r[0].astype(int)] + 3 * points_b[b[0].astype(int)]
 
     return build(
-        "linear", ((3,), (7,), (9,)), pz=np.ones(3), px=lambda z: 0.5 + 0 * z[0],
+        name, ((3,), sizes[:1], sizes[1:]), pz=np.ones(3), px=lambda z: 0.5 + 0 * z[0],
         r_logit=r_logit, b_logit=b_logit, mean=mean, sd=1.0,
     )  # fmt: skip
 
@@ -372,6 +374,7 @@ DESIGNS: dict[str, Callable[[], Design | Linear]] = {
     "uneven_noise": lambda: office("uneven_noise", confounded=1.0, sd=uneven),
     "bernoulli": bernoulli,
     "linear": linear,
+    "linear_inner": lambda: linear("linear_inner", reach=0.55, sizes=(5, 7)),
     "linear_continuous": Linear,
     "coarsened": coarsened,
     "rough": rough,

@@ -43,10 +43,10 @@ STACK = PathOptions(learner="stack", bootstrap_draws=0, sensitivity_clips=())
 CHECKED = 2  # samples of a block that path_effects sees, too
 PARTS = ("coverage", "linear", "stack", "causes", "samplings", "table")
 # Designs whose intervals are too narrow or too wide, and what is put in place of what is fitted.
-EXPLAINED = ("rough", "interaction")
+EXPLAINED = ("rough", "interaction", "linear")
 FITTED = ("fitted", "true propensities", "true regressions")
 # (design, n) of the default stack: one discrete, one smooth linear.
-STACKED = (("office", 2000), ("linear_continuous", 2000))
+STACKED = (("coarsened", 2000), ("linear_continuous", 2000))
 
 
 def batch_size(design: Design) -> int:

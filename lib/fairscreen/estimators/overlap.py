@@ -1,4 +1,8 @@
-"""When an effect is not computable: nothing to fit, or weights that rest on too few people."""
+"""When an effect is not computable: nothing to fit, or weights that rest on too few people.
+
+The thresholds of the rule (PathOptions) are those at which standard errors become right, on
+designs whose overlap goes from good to none: tests/bench/overlap_rule.txt.
+"""
 
 from __future__ import annotations
 
