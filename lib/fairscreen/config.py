@@ -1,6 +1,7 @@
 """Settings of an audit: frozen, nothing unknown allowed, checked before any work starts.
 
-Layers, the later one wins: `conf/base.yml`, the audit's `preset` (`conf/presets/NAME.yml`), the
+`design` decides which sections there are. Layers, the later one wins: `conf/base.yml` and the
+design's `conf/designs/DESIGN.yml`, the audit's `preset` (`conf/presets/DESIGN/NAME.yml`), the
 audit's own file, `--set key.path=value` of the command line. A file replaces a map of the user's
 own choosing (jobs, models, contrasts ...) whole; `--set` changes in it what it names and nothing
 else. The sections are in `settings/`.
@@ -8,44 +9,29 @@ else. The sections are in `settings/`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError, model_validator
 
 from fairscreen import config_checks, resources, yaml_text
 from fairscreen.errors import ConfigError
-from fairscreen.settings.base import Settings
+from fairscreen.settings.audit import AuditConfig
 from fairscreen.settings.estimation import Estimation
 from fairscreen.settings.population import Population, Sources
-from fairscreen.settings.scoring import Documents, Scoring
+from fairscreen.settings.scoring import Documents
 
 
-class Config(Settings):
-    """One audit. `audit_id` is a slug and never a hash: see design.md, Identity."""
+class Config(AuditConfig):
+    """One audit of path-specific effects."""
 
-    audit_id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
-    title: str
     design: Literal["path_specific"]
-    seed: int = Field(ge=-(2**63), lt=2**63)
-    preset: str | None = None
-    warehouse: str
-    out: str
-    mlflow_uri: str | None = None  # null = SQLite inside the warehouse
     sources: Sources
     population: Population
     documents: Documents
-    scoring: Scoring
     estimation: Estimation
-
-    @field_validator("warehouse", "out")
-    @classmethod
-    def _places(cls, name: str) -> str:
-        return config_checks.place(name)
 
     @model_validator(mode="after")
     def _cohorts_fit(self) -> Config:
@@ -79,29 +65,30 @@ class Config(Settings):
             )
         return self
 
-    def hash(self, *sections: str) -> str:
-        """First 16 hex digits of SHA-256 over the canonical JSON of the named sections.
 
-        Without names: everything but where the results are kept, which changes no number.
-        """
-        places = {"warehouse", "out", "mlflow_uri"}
-        data = self.model_dump(mode="json", include=set(sections) or None, exclude=places)
-        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
+#: The settings of each design.
+DESIGNS: Mapping[str, type[AuditConfig]] = {"path_specific": Config}
 
 
-def load(file: str | Path, overrides: Sequence[str] = ()) -> Config:
+def load(file: str | Path, overrides: Sequence[str] = ()) -> AuditConfig:
     """The config of an audit file with its layers; ConfigError names file and field."""
     own = _renamed(_read(Path(file)), str(file))
     changes = [(_key(item), _renamed(_override(item), f"--set {item}")) for item in overrides]
-    presets = [layer["preset"] for layer in (own, *(c for _, c in changes)) if "preset" in layer]
     merged = _read(resources.path("conf", "base.yml"))
-    if presets and presets[-1]:
-        merged = _merge(merged, _read(_preset(file, presets[-1])))
+    layers = [merged, own, *(change for _, change in changes)]
+    design = _last(layers, "design")
+    if not isinstance(design, str) or design not in DESIGNS:
+        raise ConfigError(
+            f"{file}, design", f"{design!r} is no design", f"Designs are: {', '.join(DESIGNS)}."
+        )
+    merged = _merge(merged, _read(resources.path("conf", "designs", f"{design}.yml")))
+    if preset := _last(layers, "preset"):
+        merged = _merge(merged, _read(_preset(file, design, preset)))
     merged = _merge(merged, own)
     for key, change in changes:
         merged = _merge(merged, change, opened=key)
     try:
-        return Config.model_validate(merged)
+        return DESIGNS[design].model_validate(merged)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "(top level)"
@@ -113,8 +100,13 @@ def load(file: str | Path, overrides: Sequence[str] = ()) -> Config:
             problem = _FORMS.get(str(first["loc"][-1]), "has a character that a name cannot have")
         if first["type"] == "extra_forbidden":
             given, problem = "", "is no setting"
-            remedy = f"Settings here are: {', '.join(_siblings(first['loc']))}."
+            remedy = f"Settings here are: {', '.join(_siblings(DESIGNS[design], first['loc']))}."
         raise ConfigError(f"{file}, {field}", f"{given}{problem}", remedy) from None
+
+
+def _last(layers: Sequence[Mapping[str, Any]], key: str) -> Any:
+    """What the last layer that has the key says; None where none has."""
+    return next((layer[key] for layer in reversed(layers) if key in layer), None)
 
 
 def _renamed(layer: dict[str, Any], where: str) -> dict[str, Any]:
@@ -135,9 +127,9 @@ _FORMS = {
 }
 
 
-def _siblings(place: Sequence[int | str]) -> list[str]:
+def _siblings(settings: type[AuditConfig], place: Sequence[int | str]) -> list[str]:
     """Names of the settings beside an unknown one."""
-    kind: Any = Config
+    kind: Any = settings
     for part in place[:-1]:
         fields = getattr(kind, "model_fields", None)
         if fields and part in fields:
@@ -145,12 +137,12 @@ def _siblings(place: Sequence[int | str]) -> list[str]:
         else:  # an entry of a map: its values' type
             kind = next((a for a in get_args(kind) if hasattr(a, "model_fields")), kind)
     if not hasattr(kind, "model_fields"):
-        kind = next((a for a in get_args(kind) if hasattr(a, "model_fields")), Config)
+        kind = next((a for a in get_args(kind) if hasattr(a, "model_fields")), settings)
     return list(kind.model_fields)
 
 
-def _preset(file: str | Path, name: object) -> Path:
-    known = {f.stem: f for f in sorted(resources.path("conf", "presets").glob("*.yml"))}
+def _preset(file: str | Path, design: str, name: object) -> Path:
+    known = {f.stem: f for f in sorted(resources.path("conf", "presets", design).glob("*.yml"))}
     if not isinstance(name, str) or name not in known:
         raise ConfigError(
             f"{file}, preset", f"{name!r} is no preset", f"Presets are: {', '.join(known)}."

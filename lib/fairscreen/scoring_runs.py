@@ -20,9 +20,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from fairscreen import tracking
-from fairscreen.config import Config
 from fairscreen.progress import say
 from fairscreen.scoring.progress import Phase, Standing, metrics
+from fairscreen.settings.audit import AuditConfig
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -56,7 +56,7 @@ class _Run:
 class ScoringRuns:
     """A `scoring.progress.Recorder`. `close` it at the end; a context manager does."""
 
-    def __init__(self, cfg: Config, warehouse_root: str) -> None:
+    def __init__(self, cfg: AuditConfig, warehouse_root: str) -> None:
         self._cfg, self._root = cfg, warehouse_root
         self._notes: deque[_Note] = deque(maxlen=_NOTES)
         self._changed = threading.Condition()

@@ -33,8 +33,8 @@ import pandas as pd
 from filelock import FileLock
 
 from fairscreen import __version__
-from fairscreen.config import Config
 from fairscreen.reporting.export import to_csv
+from fairscreen.settings.audit import AuditConfig
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -49,7 +49,7 @@ _BATCH = 100  # parameters and tags per call; metrics may be 1,000
 _PLAIN = re.compile(r"[^A-Za-z0-9_\-]+")
 
 
-def store(cfg: Config) -> tuple[str, str | None]:
+def store(cfg: AuditConfig) -> tuple[str, str | None]:
     """(tracking URI, artifact location of a new experiment).
 
     `cfg.mlflow_uri` where given; else SQLite in the folder `_mlflow` of the warehouse (of `out`,
@@ -68,7 +68,7 @@ def store(cfg: Config) -> tuple[str, str | None]:
     return f"sqlite:///{database}", (database.parent / "artifacts").as_uri()
 
 
-def open_command(cfg: Config) -> str:
+def open_command(cfg: AuditConfig) -> str:
     """The shell command that opens MLflow on this audit's runs, or says where they are."""
     uri, _ = store(cfg)
     if _database(uri) is None:
@@ -85,26 +85,21 @@ def _mlflow() -> str:
 
 
 def log_audit_run(
-    cfg: Config, *, model: str, estimates: pd.DataFrame, overlap: pd.DataFrame,
-    patterns: pd.DataFrame, outcomes: pd.DataFrame, input_versions: Mapping[str, int],
-    warehouse_root: str, report_path: str | Path | None, summary: Mapping[str, Any],
-    simulated: bool,
+    cfg: AuditConfig, *, model: str, estimates: pd.DataFrame, outcomes: pd.DataFrame,
+    input_versions: Mapping[str, int], warehouse_root: str, report_path: str | Path | None,
+    summary: Mapping[str, Any], simulated: bool, **tables: pd.DataFrame,
 ) -> str:  # fmt: skip
     """Log one model's part of an audit into its MLflow run and finish that; the run's id.
 
     It is the run that its scoring opened and that no report went into yet, else a new one.
 
-    estimates, overlap, patterns, outcomes: rows with the columns of the tables (outcomes: of the
-    view group_outcomes); rows of other models are left out. input_versions: Delta version of
-    each table read. report_path: may be None where the report names its own run; `attach` it then.
+    estimates, outcomes (asked and kinds of outcomes, by group) and further tables, for instance
+    overlap: rows of all models; those of others are left out. input_versions: Delta version of each
+    table read. report_path: may be None where the report names its own run; `attach` it then.
     """
     client, experiment = connect(cfg)
-    own = {
-        "estimates": _of(estimates, model),
-        "overlap": _of(overlap, model),
-        "patterns": _of(patterns, model),
-        "outcomes": _of(outcomes, model),
-    }
+    frames = {"estimates": estimates, **tables, "outcomes": outcomes}
+    own = {name: _of(frame, model) for name, frame in frames.items()}
     not_computable = int((own["estimates"]["status"] == "not_computable").sum())
     tags = run_tags(cfg, model, warehouse_root)
     tags |= {"simulated": str(simulated).lower(), "not_computable": str(not_computable)}
@@ -125,13 +120,13 @@ def log_audit_run(
     return run_id
 
 
-def attach(cfg: Config, run_id: str, file: str | Path) -> None:
+def attach(cfg: AuditConfig, run_id: str, file: str | Path) -> None:
     """Add a file, such as the finished report, to a run that was logged."""
     client, _ = connect(cfg)
     client.log_artifact(run_id, str(file))
 
 
-def run_tags(cfg: Config, model: str, warehouse_root: str) -> dict[str, str]:
+def run_tags(cfg: AuditConfig, model: str, warehouse_root: str) -> dict[str, str]:
     """What every run of an audit's model is found and read by."""
     screener = cfg.scoring.models.get(model)
     return {
@@ -175,9 +170,10 @@ def _unreported(client: MlflowClient, experiment: str, tags: Mapping[str, str]) 
     return None
 
 
-def parameters(cfg: Config, model: str) -> dict[str, str]:
-    """Flat settings of population, documents and estimation, the model's own, seed and hash."""
-    data = cfg.model_dump(mode="json", include={"population", "documents", "estimation", "seed"})
+def parameters(cfg: AuditConfig, model: str) -> dict[str, str]:
+    """Flat settings of the design's sections, the model's own, seed and hash."""
+    shared = set(AuditConfig.model_fields) - {"seed"}
+    data = cfg.model_dump(mode="json", exclude=shared)
     screener = cfg.scoring.models.get(model)
     if screener is not None:
         data["screener"] = screener.model_dump(mode="json")
@@ -242,7 +238,7 @@ def _alone(database: Path | None) -> Iterator[None]:
         yield
 
 
-def connect(cfg: Config) -> tuple[MlflowClient, str]:
+def connect(cfg: AuditConfig) -> tuple[MlflowClient, str]:
     """A client and the id of the experiment, created with its artifact location if new."""
     # Before the import: MLflow reads it once. The import takes seconds, so it waits until here.
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"

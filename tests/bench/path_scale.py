@@ -4,7 +4,7 @@ people of one job, with the cap on training cells and without.
 Run: python tests/bench/path_scale.py [--people 17000 1000000] [--learners saturated stack]
                                       [--caps 200000 0] [--out FILE]
 People are drawn by numpy in the demo's shape: names, cohort, surname, region, degree and years of
-experience in the groups of conf/base.yml, three repeats of five folds. They are added up to cells
+experience in the groups of conf/designs, three repeats of five folds. They are added up to cells
 as they are drawn, as Spark would; what is timed is `path_effects` on the cells. Every line is a
 process of its own; `memory` is its peak beyond imports and the cells' own arrays. The last
 column says how far the cap moves an effect at most, in standard errors of the uncapped estimate.

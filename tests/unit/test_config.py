@@ -27,7 +27,7 @@ BAD = [
      "finite number. Correct this field."),
     ("seed=.inf", "seed: inf: Input should be a finite number. Correct this field."),
     ("learner=trees", "learner: is no setting. Settings here are: audit_id, title, design, seed, "
-     "preset, warehouse, out, mlflow_uri, sources, population, documents, scoring, estimation."),
+     "preset, warehouse, out, mlflow_uri, scoring, sources, population, documents, estimation."),
     ("documents.pages=2", "documents.pages: is no setting. Settings here are: formats, as_of."),
     ("preset=nope", "preset: 'nope' is no preset. Presets are: published."),
     ("scoring.models={}", "scoring.models: Dictionary should have at least 1 item after "
@@ -439,3 +439,10 @@ def test_a_variable_may_be_a_qualification_as_a_whole() -> None:
     roles = ["estimation.roles.redlining=[first_name, surname]",
              "estimation.roles.business=[state, edu_level, exp_year]"]  # fmt: skip
     assert load(DEMO, ["estimation.approach=both", *roles]).estimation.primary == "rescoring"
+
+
+def test_a_design_that_is_none() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(DEMO, ["design=lottery"])
+    named = "Designs are: path_specific."
+    assert str(caught.value) == f"{DEMO}, design: 'lottery' is no design. {named}"

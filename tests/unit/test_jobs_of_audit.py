@@ -167,7 +167,7 @@ def test_jobs_in_the_surveys_own_codes() -> None:
 def test_psid_codes_by_the_crosswalk() -> None:
     open_ = {key: replace_psid(job) for key, job in inputs.demo().population.jobs.items()}
     found = jobs.concrete(open_, 2024)
-    assert found.jobs == inputs.demo().population.jobs  # the lists that conf/base.yml has
+    assert found.jobs == inputs.demo().population.jobs  # the lists of conf/designs
     assert [n.partition(";")[0] for n in found.notes] == ["PSID has occupation codes of 2010"]
     testers = jobs.concrete({"testers": Job(title="T", occp=("1022",))}, 2024)
     assert testers.jobs["testers"].psid_occp == ()

@@ -30,7 +30,9 @@ def lines_of(data: Any) -> list[str]:
 
 
 def test_every_default_job_has_its_content() -> None:
-    base = yaml.safe_load(resources.path("conf", "base.yml").read_text(encoding="utf-8"))
+    base = yaml.safe_load(
+        resources.path("conf", "designs", "path_specific.yml").read_text(encoding="utf-8")
+    )
     assert set(base["population"]["jobs"]) <= set(JOBS)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from fairscreen import config
 from fairscreen.errors import InputError
+from fairscreen.settings.audit import AuditConfig
 
 #: Outcomes that may be asked again. Never ok: a score does not depend on how often one asks.
 RETRIED = ("failed", "refused", "unparseable")
@@ -77,7 +78,7 @@ def retry(args: argparse.Namespace) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
-def load_config(args: argparse.Namespace) -> config.Config:
+def load_config(args: argparse.Namespace) -> AuditConfig:
     """The config that the options describe."""
     check_json(args.json)
     if args.conf and args.config:

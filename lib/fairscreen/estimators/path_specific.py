@@ -59,7 +59,7 @@ FLAG_SHARE = 0.5
 
 @dataclass(frozen=True)
 class PathOptions:
-    """How to estimate and when to refuse; defaults are those of conf/base.yml, but for the cap.
+    """How to estimate and when to refuse; defaults are those of conf/designs, but for the cap.
 
     learner: how nuisances are fitted: glm (main effects), saturated (cells shrunk to them),
     xgboost (the published grid), or the stack of these and of known densities: the mix that

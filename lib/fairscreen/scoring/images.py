@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from fairscreen.config import Config
 from fairscreen.errors import InputError
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.providers.base import IMAGE_TYPES, Image
+from fairscreen.settings.audit import AuditConfig
 
 
 def image(media_type: str, data: bytes, content_key: str) -> Image:
@@ -31,7 +31,7 @@ def image(media_type: str, data: bytes, content_key: str) -> Image:
 
 
 def require_readers(
-    documents: DataFrame, contents: DataFrame, cfg: Config, kinds: Mapping[str, Kind]
+    documents: DataFrame, contents: DataFrame, cfg: AuditConfig, kinds: Mapping[str, Kind]
 ) -> None:
     """ConfigError where a document of this audit is an image and a model of it reads none.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Row = Mapping[str, Any]
 
 
-def no_score(rows: Iterable[Row]) -> list[str]:
+def no_score(rows: Iterable[Row], groups: Sequence[str] = ("gender", "race")) -> list[str]:
     """One sentence per model some of whose requests have no score.
 
-    rows: model, gender, race, outcome, reason, count (requests).
+    rows: model, the columns of `groups`, outcome, reason, count (requests).
     """
     rows = list(rows)
     found = []
@@ -25,7 +25,7 @@ def no_score(rows: Iterable[Row]) -> list[str]:
         for outcome, reason in kinds:
             these = [r for r in without if (r["outcome"], str(r["reason"])) == (outcome, reason)]
             name = outcome if outcome == reason else f"{outcome} ({reason})"
-            parts.append(f"{name} {_sum(these):,}: {_shares(these, mine)}")
+            parts.append(f"{name} {_sum(these):,}: {_shares(these, mine, groups)}")
         found.append(
             f"{model}: {_sum(without):,} of {_sum(mine):,} requests have no score; "
             f"{'; '.join(parts)}."
@@ -33,10 +33,10 @@ def no_score(rows: Iterable[Row]) -> list[str]:
     return found
 
 
-def _shares(these: list[Row], mine: list[Row]) -> str:
-    """The share of each group's requests, by gender and by race."""
+def _shares(these: list[Row], mine: list[Row], groups: Sequence[str]) -> str:
+    """The share of each group's requests, by each of the groups."""
     parts = []
-    for attribute in ("gender", "race"):
+    for attribute in groups:
         for value in sorted({r[attribute] for r in mine}):
             asked = _sum(r for r in mine if r[attribute] == value)
             hit = _sum(r for r in these if r[attribute] == value)

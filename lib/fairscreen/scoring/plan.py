@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen import random
-from fairscreen.config import Config
+from fairscreen.settings.audit import AuditConfig
 
 
 def wave_prefix(audit_id: str) -> str:
@@ -52,7 +52,7 @@ def again(outcomes: DataFrame, replies: DataFrame, wanted: Sequence[str]) -> Dat
     return calls.join(replies.groupBy("call_key").agg(retry), "call_key")
 
 
-def plan(calls: DataFrame, cfg: Config, model: str, wave_id: str, shards: int) -> DataFrame:
+def plan(calls: DataFrame, cfg: AuditConfig, model: str, wave_id: str, shards: int) -> DataFrame:
     """At most `wave_size` pending calls of one model as rows of `waves`.
 
     The shard is a hash of the call, modulo `shards`: the same on any number of partitions.

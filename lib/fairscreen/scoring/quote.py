@@ -20,17 +20,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen import random
-from fairscreen.config import Config
 from fairscreen.scoring import plan
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.cap import Cap
+from fairscreen.scoring.designs import requests_of
 from fairscreen.scoring.limits import worst_tokens
 from fairscreen.scoring.models import Prices
 from fairscreen.scoring.money import Tariff, Terms, dollars
 from fairscreen.scoring.providers.base import Image, Prompt
-from fairscreen.scoring.requests import call_key_column, of_audit
+from fairscreen.scoring.requests import call_key_column
 from fairscreen.scoring.score import asked_again
 from fairscreen.scoring.screeners import KINDS
+from fairscreen.settings.audit import AuditConfig
 from fairscreen.tables import Warehouse
 
 SAMPLE = 1_000
@@ -148,7 +149,7 @@ class Quote:
 
 def quote(
     warehouse: Warehouse,
-    cfg: Config,
+    cfg: AuditConfig,
     *,
     prompt_keys: Mapping[str, str] | None = None,
     kinds: Mapping[str, Kind] = KINDS,
@@ -158,7 +159,7 @@ def quote(
 
     `retry`: outcomes whose calls would be asked once more. The documents must be rendered.
     """
-    asked_for = of_audit(warehouse, cfg, prompt_keys, kinds)
+    asked_for = requests_of(warehouse, cfg, prompt_keys, kinds)
     again = asked_again(warehouse, cfg, asked_for, retry, kinds)
     pending = plan.pending(asked_for, warehouse.read("replies"), again)
     requests, calls = _counts(asked_for), _counts(pending)
@@ -228,7 +229,7 @@ def _counts(rows: DataFrame) -> dict[str, int]:
     return {r["model"]: int(r["count"]) for r in rows.groupBy("model").count().collect()}
 
 
-def _sample(warehouse: Warehouse, cfg: Config, calls: DataFrame) -> list[Mapping[str, Any]]:
+def _sample(warehouse: Warehouse, cfg: AuditConfig, calls: DataFrame) -> list[Mapping[str, Any]]:
     """Texts (and whatever else there is) of up to 1,000 calls, by hash."""
     order = random.hash_column(cfg.seed, "quote", sf.col("call_key"))
     some = calls.orderBy(order).limit(SAMPLE)
@@ -241,7 +242,9 @@ def _sample(warehouse: Warehouse, cfg: Config, calls: DataFrame) -> list[Mapping
     ]
 
 
-def _earlier(warehouse: Warehouse, cfg: Config, kind: Kind, model: str) -> list[Mapping[str, Any]]:
+def _earlier(
+    warehouse: Warehouse, cfg: AuditConfig, kind: Kind, model: str
+) -> list[Mapping[str, Any]]:
     """Answers to calls of this identity, whichever audit planned them, with tokens as reported."""
     waves = warehouse.read("waves").withColumn(
         "mine", call_key_column(kind, cfg.scoring.models[model])

@@ -63,27 +63,28 @@ def requests(
         else:
             frame = frame.where(sf.coalesce("version", sf.lit("")) != _TOLD)
             frame = frame.withColumn("payload", sf.lit(None).cast("string"))
-        frame = frame.withColumn("replicate", _replicate())
-        request_id = sf.concat("document_id", sf.lit(f"@{name}#"), "replicate")
-        frames.append(
-            frame.select(
-                sf.lit(cfg.audit_id).alias("audit_id"),
-                request_id.alias("request_id"),
-                "document_id",
-                "applicant_id",
-                "job",
-                "document_format",
-                sf.lit(name).alias("model"),
-                "replicate",
-                "content_key",
-                "prompt_key",
-                call_key_column(kind, screener, sf.col("replicate")).alias("call_key"),
-                "contrast",
-                "version",
-                "payload",
-            )
-        )
+        frames.append(of_model(frame.withColumn("replicate", _replicate()), name, screener, kind))
     return reduce(DataFrame.unionByName, frames)
+
+
+def of_model(documents: DataFrame, name: str, screener: Screener, kind: Kind) -> DataFrame:
+    """The requests of one model, of rows of `documents` with prompt_key, payload and replicate."""
+    return documents.select(
+        "audit_id",
+        sf.concat("document_id", sf.lit(f"@{name}#"), "replicate").alias("request_id"),
+        "document_id",
+        "applicant_id",
+        "job",
+        "document_format",
+        sf.lit(name).alias("model"),
+        "replicate",
+        "content_key",
+        "prompt_key",
+        call_key_column(kind, screener, sf.col("replicate")).alias("call_key"),
+        "contrast",
+        "version",
+        "payload",
+    )
 
 
 def of_audit(

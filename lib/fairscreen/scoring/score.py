@@ -12,19 +12,19 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from fairscreen.config import Config
 from fairscreen.errors import ConfigError
 from fairscreen.scoring import agreement, plan
 from fairscreen.scoring.ask import needs_barrier
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.commit import commit_leftovers
+from fairscreen.scoring.designs import Groups, groups_of, requests_of
 from fairscreen.scoring.notes import no_score
 from fairscreen.scoring.parse import Reason
 from fairscreen.scoring.progress import Nobody, Recorder
-from fairscreen.scoring.requests import of_audit
 from fairscreen.scoring.scores import scores
 from fairscreen.scoring.screeners import KINDS, check
 from fairscreen.scoring.waves import Waves
+from fairscreen.settings.audit import AuditConfig
 from fairscreen.tables import Warehouse
 
 Counts = dict[str, int]
@@ -35,8 +35,7 @@ class ScoreResult:
     """What the station did. `asked`: calls answered in this run; `reused`: all other requests.
 
     outcomes           model -> outcome -> requests
-    outcomes_by_group  model -> "gender=female" -> outcome -> requests, of own documents: a version
-                       is somebody of another group
+    outcomes_by_group  model -> "gender=female" -> outcome -> requests (`designs.groups_of`)
     final              every request has a reply, be it a failure: failures are final until a retry
     notes              requests without a score by reason and group; where parsers disagree
     """
@@ -53,7 +52,7 @@ class ScoreResult:
 
 def score(
     warehouse: Warehouse,
-    cfg: Config,
+    cfg: AuditConfig,
     *,
     prompt_keys: Mapping[str, str] | None = None,
     kinds: Mapping[str, Kind] = KINDS,
@@ -75,8 +74,7 @@ def score(
         needs_barrier(warehouse.spark, cfg.scoring.shards)
     root = journal_root(warehouse, cfg)
     mine = f"audit_id = '{cfg.audit_id}'"
-    applicants = warehouse.read("applicants").where(mine)
-    asked_for = of_audit(warehouse, cfg, prompt_keys, kinds)
+    asked_for = requests_of(warehouse, cfg, prompt_keys, kinds)
     warehouse.replace("requests", asked_for.drop("document_format", "payload"), where=mine)
     commit_leftovers(warehouse, root, cfg.audit_id)
     parsers = _parsers(cfg, kinds)
@@ -87,13 +85,14 @@ def score(
     parsed = scores(asked_for, warehouse.read("replies"), parsers)
     warehouse.replace("scores", parsed, where=mine)
     scored = warehouse.read("scores").where(mine)
-    outcomes, groups, unanswered, total, notes = _count(scored, applicants)
-    notes += _compare(warehouse, cfg, scored.where("version IS NULL"), applicants)
+    groups = groups_of(warehouse, cfg)
+    outcomes, by_group, unanswered, total, notes = _count(scored, groups)
+    notes += _compare(warehouse, cfg, scored.where(groups.own), groups)
     return ScoreResult(
         asked=waves.asked,
         reused=total - waves.asked,
         outcomes=outcomes,
-        outcomes_by_group=groups,
+        outcomes_by_group=by_group,
         cost_usd=waves.cost_usd,
         final=unanswered == 0,
         waves=waves.ids,
@@ -101,13 +100,13 @@ def score(
     )
 
 
-def _parsers(cfg: Config, kinds: Mapping[str, Kind]) -> dict[str, str]:
+def _parsers(cfg: AuditConfig, kinds: Mapping[str, Kind]) -> dict[str, str]:
     return {name: s.parser or kinds[s.kind].parser for name, s in cfg.scoring.models.items()}
 
 
 def asked_again(
     warehouse: Warehouse,
-    cfg: Config,
+    cfg: AuditConfig,
     asked_for: DataFrame,
     retry: Sequence[str],
     kinds: Mapping[str, Kind] = KINDS,
@@ -120,13 +119,14 @@ def asked_again(
 
 
 def _compare(
-    warehouse: Warehouse, cfg: Config, scored: DataFrame, applicants: DataFrame
+    warehouse: Warehouse, cfg: AuditConfig, scored: DataFrame, groups: Groups
 ) -> list[str]:
     """Write `parser_agreement` where a model has other parsers; notes of it."""
     also = {name: s.also_parsers for name, s in cfg.scoring.models.items() if s.also_parsers}
     table, mine = "parser_agreement", f"audit_id = '{cfg.audit_id}'"
     if also:
-        rows = agreement.agreement(scored, warehouse.read("replies"), applicants, also)
+        people = groups.rows.withColumn("audit_id", sf.lit(cfg.audit_id))
+        rows = agreement.agreement(scored, warehouse.read("replies"), people, also)
         warehouse.replace(table, rows, where=mine)
         return agreement.notes([r.asDict() for r in warehouse.read(table).where(mine).collect()])
     if warehouse.exists(table):
@@ -134,7 +134,7 @@ def _compare(
     return []
 
 
-def journal_root(warehouse: Warehouse, cfg: Config) -> Path:
+def journal_root(warehouse: Warehouse, cfg: AuditConfig) -> Path:
     """Folder of the journals: `scoring.journal`, else beside the tables.
 
     Raises ConfigError where the warehouse is no folder that Python can write to.
@@ -151,27 +151,28 @@ def journal_root(warehouse: Warehouse, cfg: Config) -> Path:
 
 
 def _count(
-    scored: DataFrame, applicants: DataFrame
+    scored: DataFrame, groups: Groups
 ) -> tuple[dict[str, Counts], dict[str, dict[str, Counts]], int, int, list[str]]:
-    """Outcomes by model, and by model and group (own documents alone); requests without a reply;
-    requests; notes of own documents."""
-    people = applicants.select("applicant_id", "gender", "race")
-    grouped = scored.join(people, "applicant_id").groupBy(
-        "model", "gender", "race", "outcome", "reason", sf.col("version").isNull().alias("own")
+    """Outcomes by model, and by model and group; requests without a reply; requests; notes."""
+    names = groups.columns
+    grouped = scored.join(groups.rows, groups.key).groupBy(
+        "model", *names, "outcome", "reason", groups.own.alias("own")
     )
     outcomes: dict[str, Counts] = {}
-    groups: dict[str, dict[str, Counts]] = {}
+    found: dict[str, dict[str, Counts]] = {}
     unanswered = total = 0
     rows = grouped.count().collect()
-    for row in sorted(rows, key=lambda r: (r["model"], r["gender"], r["race"], r["outcome"])):
+    order = ("model", *names, "outcome")
+    for row in sorted(rows, key=lambda r: tuple(r[name] for name in order)):
         n, outcome = int(row["count"]), row["outcome"]
         total += n
         unanswered += n if row["reason"] == Reason.NO_REPLY else 0
-        labels = (f"gender={row['gender']}", f"race={row['race']}") if row["own"] else ()
-        by_group = groups.setdefault(row["model"], {})
+        labels = [f"{name}={row[name]}" for name in names] if row["own"] else []
+        by_group = found.setdefault(row["model"], {})
         for counts in (
             outcomes.setdefault(row["model"], {}),
             *(by_group.setdefault(x, {}) for x in labels),
         ):
             counts[outcome] = counts.get(outcome, 0) + n
-    return outcomes, groups, unanswered, total, no_score(r.asDict() for r in rows if r["own"])
+    told = no_score((r.asDict() for r in rows if r["own"]), names)
+    return outcomes, found, unanswered, total, told

@@ -18,7 +18,6 @@ from typing import NoReturn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from fairscreen.config import Config
 from fairscreen.errors import FairscreenError, StoppedError, from_text
 from fairscreen.progress import say
 from fairscreen.scoring import plan
@@ -30,6 +29,7 @@ from fairscreen.scoring.journal import WaveJournal
 from fairscreen.scoring.money import Terms, dollars, shards_for
 from fairscreen.scoring.progress import Phase, Progress, Recorder
 from fairscreen.scoring.wave import run_wave
+from fairscreen.settings.audit import AuditConfig
 from fairscreen.settings.scoring import Scoring
 from fairscreen.tables import Warehouse
 
@@ -48,7 +48,7 @@ class Waves:
     """`again`: calls that are asked once more though they have a reply (see `plan.pending`)."""
 
     def __init__(
-        self, warehouse: Warehouse, cfg: Config, root: Path, kinds: Mapping[str, Kind],
+        self, warehouse: Warehouse, cfg: AuditConfig, root: Path, kinds: Mapping[str, Kind],
         again: DataFrame | None, recorder: Recorder,
     ) -> None:  # fmt: skip
         self.warehouse, self.cfg, self.root, self.kinds = warehouse, cfg, root, kinds

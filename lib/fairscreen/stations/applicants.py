@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql import functions as sf
 
+from fairscreen.config import Config
 from fairscreen.population import build, fit, known, rows, typicality, versions
 from fairscreen.population.jobs import Chosen
 from fairscreen.sources import editions
@@ -18,7 +19,7 @@ from fairscreen.stations.ingest import Bronze, source_names
 from fairscreen.tables import Warehouse
 
 
-def run(run: Run, bronze: Bronze, chosen: Chosen) -> StationResult:
+def run(run: Run[Config], bronze: Bronze, chosen: Chosen) -> StationResult:
     """This audit's applicants and their versions, what their fit stands on, known propensities, the
     name tables.
 

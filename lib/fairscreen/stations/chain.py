@@ -7,69 +7,73 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairscreen import __version__
-from fairscreen.config import Config
-from fairscreen.documents.render import job_contents
+from fairscreen.errors import InputError
 from fairscreen.lease import lease
-from fairscreen.population import jobs
 from fairscreen.progress import say
 from fairscreen.scoring import quote as quotes
 from fairscreen.scoring import quote_text, screeners
 from fairscreen.session import get_session
-from fairscreen.stations import applicants, estimate, ingest, render, report, score, selection
-from fairscreen.stations.common import STATIONS, Run, StationResult
+from fairscreen.settings.audit import AuditConfig
+from fairscreen.stations import path_specific, report
+from fairscreen.stations.common import Run, StationResult
 from fairscreen.tables import Warehouse, require_folder
+
+#: What each design does: a module with STATIONS, check, begin and facts.
+DESIGNS: dict[str, Any] = {"path_specific": path_specific}
 
 
 def run_audit(
-    cfg: Config, *, until: str = "report", command: str | None = None, retry: Sequence[str] = (),
-    reparse: bool = False, quote: bool = False,
+    cfg: AuditConfig, *, until: str = "report", command: str | None = None,
+    retry: Sequence[str] = (), reparse: bool = False, quote: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Run the audit's stations up to `until`; the summary. `command`: for the report.
 
     retry, reparse: see `stations.score`. quote: instead of scoring say what it would cost, as
     `quote` for machines and `text` for people; stations run up to `render`.
+    Raises InputError for a station that the audit's design does not have.
     """
     # Everything that can be refused is refused before there is work to lose.
+    design = DESIGNS[cfg.design]
+    if until not in design.STATIONS:
+        raise InputError(
+            f"station {until}",
+            f"is none of the design {cfg.design}",
+            f"Its stations are: {', '.join(design.STATIONS)}.",
+        )
     screeners.check(cfg)
     if not quote and until not in {"applicants", "render"}:
         for missing in screeners.keys_missing(cfg):
             say(f"no key yet: {missing} Calls that are not answered will need it.")
-    jobs.check(cfg.population)
-    ingest.require_files(cfg)
-    job_contents(cfg)
+    design.check(cfg)
     require_folder(cfg.warehouse)
     report.make_folder(report.folder(cfg))
     say(f"audit {cfg.audit_id}: starting Spark")
     warehouse = Warehouse(get_session(), cfg.warehouse)
     began = time.monotonic()
     with lease(warehouse, cfg.audit_id, folder=cfg.scoring.journal):
-        bronze = ingest.run(warehouse, cfg.sources)
-        concrete, chosen = selection.concrete(cfg, warehouse, bronze)
-        run = Run(concrete, warehouse, command)
+        begun = design.begin(cfg, warehouse, command=command, retry=retry, reparse=reparse)
+        run = begun.run
         seconds = {"ingest": time.monotonic() - began}
         done: dict[str, StationResult] = {}
-        for name in STATIONS[: STATIONS.index("render" if quote else until) + 1]:
-            if name == "applicants":
-                done[name] = applicants.run(run, bronze, chosen)
-            elif name == "render":
-                done[name] = render.run(run, done["applicants"])
-            elif name == "score":
-                done[name] = score.run(run, done["render"], retry=retry, reparse=reparse)
-            elif name == "estimate":
-                done[name] = estimate.run(run, bronze, done["score"])
-            else:
-                done[name] = report.run(run, bronze, done)
+        last = "render" if quote else until
+        for name in design.STATIONS[: design.STATIONS.index(last) + 1]:
+            done[name] = begun.stations[name](done)
             seconds[name] = done[name].seconds
         if quote:
             found = quotes.quote(warehouse, run.cfg, retry=retry)
             return {"quote": quote_text.as_json(found), "text": quote_text.as_text(found)}
         summary = _summary(run, done, seconds)
+        summary |= design.facts(run.cfg, done)
+        summary["notes"] = [n for result in done.values() for n in result.detail.get("notes", [])]
     if until == "report":
         summary["summary_path"] = report.write_summary(run.cfg, summary)
     return summary
 
 
-def _summary(run: Run, done: dict[str, StationResult], seconds: dict[str, float]) -> dict[str, Any]:
+def _summary(
+    run: Run[AuditConfig], done: dict[str, StationResult], seconds: dict[str, float]
+) -> dict[str, Any]:
+    """What summary.json says of every design."""
     scored = done["score"].detail if "score" in done else {}
     # A kept score station asked nothing in this run: every request was answered before.
     kept = "score" in done and done["score"].kept
@@ -90,15 +94,10 @@ def _summary(run: Run, done: dict[str, StationResult], seconds: dict[str, float]
         "mlflow_run_ids": reported.get("mlflow_run_ids", {}),
         "mlflow_command": reported.get("mlflow_command"),
         "report_path": reported.get("report_path"),
-        "jobs": {key: list(job.occp) for key, job in run.cfg.population.jobs.items()},
-        "selection": done["applicants"].detail.get("selection"),
-        "effects": reported.get("effects", []),
-        "synthetic_sources": done["applicants"].detail.get("synthetic", []),
-        "notes": [n for result in done.values() for n in result.detail.get("notes", [])],
     }
 
 
-def closing_text(cfg: Config, summary: dict[str, Any]) -> str:
+def closing_text(cfg: AuditConfig, summary: dict[str, Any]) -> str:
     """What the command prints at its end."""
     lines = [
         f"audit {summary['audit_id']}: asked {summary['asked']:,}, reused {summary['reused']:,}",

@@ -10,24 +10,26 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pyspark.sql import functions as sf
 
 from fairscreen import __version__
-from fairscreen.config import Config
 from fairscreen.progress import say
+from fairscreen.settings.audit import AuditConfig
 from fairscreen.tables import Warehouse
+
+C = TypeVar("C", bound=AuditConfig, covariant=True)
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Generic[C]):
     """One run of one audit. `command`: what to type to run it again, for the report."""
 
-    cfg: Config
+    cfg: C
     warehouse: Warehouse
     command: str | None = None
 
@@ -48,17 +50,32 @@ class StationResult:
     detail: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Begun:
+    """An audit whose sources are read: its run, and its stations in order, each given what those
+    before it did, by name."""
+
+    run: Run[AuditConfig]
+    stations: Mapping[str, Callable[[Mapping[str, StationResult]], StationResult]]
+
+
 def fingerprint(*parts: Any) -> str:
     """Hash of anything that JSON can hold, and of the package's version."""
     text = json.dumps([__version__, *parts], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+#: Of every design, in order; a design may lack one.
 STATIONS = ("applicants", "render", "score", "estimate", "report")
 
 
 def run_station(
-    run: Run, station: str, mark: str, work: Callable[[], dict[str, Any]], *, force: bool = False
+    run: Run[AuditConfig],
+    station: str,
+    mark: str,
+    work: Callable[[], dict[str, Any]],
+    *,
+    force: bool = False,
 ) -> StationResult:
     """Do `work` and record it, unless the ledger holds this fingerprint for the station.
 

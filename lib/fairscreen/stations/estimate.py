@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import functions as sf
 
 from fairscreen.audits import path_specific, population_effects, ungrouped
+from fairscreen.config import Config
 from fairscreen.population.behind import Behind, behind
 from fairscreen.scoring.agreement import gap_notes
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
@@ -15,7 +16,7 @@ from fairscreen.stations.ingest import Bronze, source_names
 INPUTS = ("applicants", "documents", "scores", "known_propensity")
 
 
-def run(run: Run, bronze: Bronze, score: StationResult) -> StationResult:
+def run(run: Run[Config], bronze: Bronze, score: StationResult) -> StationResult:
     """Rows of `estimates`, `overlap`, `diagnostics` and `patterns` of this audit."""
     cfg, warehouse = run.cfg, run.warehouse
 
@@ -58,14 +59,14 @@ def run(run: Run, bronze: Bronze, score: StationResult) -> StationResult:
     return run_station(run, "estimate", fingerprint(score.fingerprint, settings), work)
 
 
-def _behind(run: Run, bronze: Bronze, version: int) -> Behind:
+def _behind(run: Run[Config], bronze: Bronze, version: int) -> Behind:
     """The survey behind the audit's applicants."""
     mine = sf.col("source_sha256").isin(*bronze.sha256["acs"])
     acs = run.warehouse.read("acs_person", version=version).where(mine)
     return behind(acs, run.cfg.population, source_names(run.warehouse, bronze.sha256["acs"]))
 
 
-def _parser_notes(run: Run) -> list[str]:
+def _parser_notes(run: Run[Config]) -> list[str]:
     """Where parsers disagree, what that does to the gap of each contrast."""
     if not any(model.also_parsers for model in run.cfg.scoring.models.values()):
         return []

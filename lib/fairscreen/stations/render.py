@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairscreen.config import Config
 from fairscreen.documents import render
 from fairscreen.documents.keys import MEDIA_TYPE_TEXT
 from fairscreen.documents.pools import load_schools
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 
 
-def run(run: Run, applicants: StationResult) -> StationResult:
+def run(run: Run[Config], applicants: StationResult) -> StationResult:
     """Rows of `documents` of this audit (applicants and their versions), and the `contents` that
     were not there yet."""
     cfg, warehouse = run.cfg, run.warehouse

@@ -18,6 +18,7 @@ from fairscreen.errors import InputError
 from fairscreen.reporting import experience
 from fairscreen.reporting.report import ModelFacts, ReportData, Sample, render_report
 from fairscreen.scoring.screeners.planted import notes as planted_notes
+from fairscreen.settings.audit import AuditConfig
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 from fairscreen.stations.ingest import Bronze
 
@@ -31,12 +32,12 @@ _TABLES = (
 )  # fmt: skip
 
 
-def folder(cfg: Config) -> Path:
+def folder(cfg: AuditConfig) -> Path:
     """Where report and summary of this audit go."""
     return Path(cfg.out).expanduser().resolve() / cfg.audit_id
 
 
-def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationResult:
+def run(run: Run[Config], bronze: Bronze, done: Mapping[str, StationResult]) -> StationResult:
     """Write the report and log the runs, unless both are there for these estimates."""
     cfg = run.cfg
     target = folder(cfg) / "report.html"
@@ -94,7 +95,7 @@ def run(run: Run, bronze: Bronze, done: Mapping[str, StationResult]) -> StationR
     return run_station(run, "report", mark, work, force=not target.exists())
 
 
-def write_summary(cfg: Config, summary: dict[str, Any]) -> str:
+def write_summary(cfg: AuditConfig, summary: dict[str, Any]) -> str:
     """Write summary.json; its path. A run logged just now gets it too."""
     target = folder(cfg) / "summary.json"
     summary = {**summary, "summary_path": str(target)}
@@ -140,7 +141,7 @@ def _effects(estimates: pd.DataFrame, method: str) -> list[dict[str, Any]]:
     return [{str(k): v for k, v in row.items()} for row in rows.to_dict("records")]
 
 
-def _frames(run: Run, bronze: Bronze) -> dict[str, pd.DataFrame]:
+def _frames(run: Run[Config], bronze: Bronze) -> dict[str, pd.DataFrame]:
     """Everything the report shows, as small frames (results and counts, never applicants)."""
     warehouse = run.warehouse
     frames = {
@@ -173,7 +174,7 @@ def _frames(run: Run, bronze: Bronze) -> dict[str, pd.DataFrame]:
     return frames
 
 
-def _models(run: Run) -> dict[str, ModelFacts]:
+def _models(run: Run[Config]) -> dict[str, ModelFacts]:
     mine = run.warehouse.read("requests").where(run.mine).select("call_key", "model")
     answered = mine.join(
         run.warehouse.read("replies").select("call_key", "model_version"), "call_key"
@@ -186,7 +187,7 @@ def _models(run: Run) -> dict[str, ModelFacts]:
     }
 
 
-def _samples(run: Run) -> tuple[Sample, ...]:
+def _samples(run: Run[Config]) -> tuple[Sample, ...]:
     """One request per model as it was sent and answered: the first by request id."""
     warehouse, found = run.warehouse, []
     for model in run.cfg.scoring.models:

@@ -7,11 +7,16 @@ from typing import Any
 
 from fairscreen.scoring import score
 from fairscreen.scoring_runs import ScoringRuns
+from fairscreen.settings.audit import AuditConfig
 from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 
 
 def run(
-    run: Run, render: StationResult, *, retry: Sequence[str] = (), reparse: bool = False
+    run: Run[AuditConfig],
+    render: StationResult,
+    *,
+    retry: Sequence[str] = (),
+    reparse: bool = False,
 ) -> StationResult:
     """Rows of `requests`, `waves`, `replies`, `scores` and `parser_agreement` of this audit.
 

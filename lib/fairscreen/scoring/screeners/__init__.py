@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fairscreen.config import Config
 from fairscreen.errors import ConfigError, InputError
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.money import Terms, unbounded
 from fairscreen.scoring.screeners import chat, embedding, embedding_api, planted
+from fairscreen.settings.audit import AuditConfig
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind for kind in (embedding.KIND, planted.KIND, chat.KIND, embedding_api.KIND)
@@ -36,7 +36,7 @@ def _require_bound(terms: Terms | None, where: str) -> None:
         )
 
 
-def keys_missing(cfg: Config, kinds: Mapping[str, Kind] = KINDS) -> list[str]:
+def keys_missing(cfg: AuditConfig, kinds: Mapping[str, Kind] = KINDS) -> list[str]:
     """What asking would fail for: keys that are not there. No error yet, since an audit whose calls
     are all answered needs none; but nobody should learn of it after minutes of other work.
 
@@ -55,7 +55,7 @@ def keys_missing(cfg: Config, kinds: Mapping[str, Kind] = KINDS) -> list[str]:
     return found
 
 
-def check(cfg: Config, kinds: Mapping[str, Kind] = KINDS) -> None:
+def check(cfg: AuditConfig, kinds: Mapping[str, Kind] = KINDS) -> None:
     """Every model's parameters and parts; ConfigError or MissingPartError before any work."""
     for name, screener in cfg.scoring.models.items():
         kind = kinds[screener.kind]

@@ -1,0 +1,51 @@
+"""What the audits of each design ask, and by which groups their answers are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from fairscreen.config import Config
+from fairscreen.scoring import requests
+from fairscreen.scoring.calls import Kind
+from fairscreen.scoring.screeners import KINDS
+from fairscreen.settings.audit import AuditConfig
+from fairscreen.tables import Warehouse
+
+
+@dataclass(frozen=True)
+class Groups:
+    """rows: `key` (a column of `scores`) and the columns that outcomes are counted by.
+
+    own  which rows of `scores` are counted by group: all requests are counted by model
+    """
+
+    rows: DataFrame
+    key: str
+    columns: tuple[str, ...]
+    own: Column
+
+
+def requests_of(
+    warehouse: Warehouse,
+    cfg: AuditConfig,
+    prompt_keys: Mapping[str, str] | None = None,
+    kinds: Mapping[str, Kind] = KINDS,
+) -> DataFrame:
+    """The requests of an audit whose documents are there: columns of `requests`, document_format
+    and payload. `prompt_keys`: of path-specific audits, see `requests.of_audit`."""
+    if isinstance(cfg, Config):
+        return requests.of_audit(warehouse, cfg, prompt_keys, kinds)
+    raise NotImplementedError(cfg.design)
+
+
+def groups_of(warehouse: Warehouse, cfg: AuditConfig) -> Groups:
+    """By what a reader compares outcomes: gender and race of applicants, of own documents alone (a
+    version is somebody of another group)."""
+    mine = f"audit_id = '{cfg.audit_id}'"
+    columns = ("gender", "race")
+    people = warehouse.read("applicants").where(mine).select("applicant_id", *columns)
+    return Groups(people, "applicant_id", columns, sf.col("version").isNull())
