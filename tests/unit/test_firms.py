@@ -1,0 +1,51 @@
+"""Between-firm variance: unbiased by simulation, by hand on three firms, what is left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairscreen.estimators.firms import firm_component
+
+
+def firms(seed: int, sd: float, count: int = 60) -> dict:
+    rng = np.random.default_rng(seed)
+    postings = rng.integers(2, 9, count)
+    firm = np.repeat(np.arange(count), postings)
+    gap = rng.normal(0.02, sd, count)[firm]
+    d = gap + rng.normal(0, 0.2, len(firm))
+    return {"d": d, "n": np.ones(len(firm)), "posting": np.arange(len(firm)), "firm": firm}
+
+
+@pytest.mark.parametrize("sd", [0.0, 0.05, 0.1])
+def test_a_planted_variance_is_recovered_without_bias(sd: float) -> None:
+    found = [firm_component(**firms(s, sd)) for s in range(200)]
+    variance = np.array([f.variance for f in found])
+    assert variance.mean() == pytest.approx(sd**2, abs=4 * variance.std() / np.sqrt(200))
+    error = np.array([f.std_error for f in found])
+    assert error.mean() == pytest.approx(variance.std(ddof=1), rel=0.25)
+    if sd == 0:
+        assert (variance < 0).mean() > 0.3  # untruncated, or it could not be unbiased
+        assert next(f for f in found if f.variance < 0).sd is None
+
+
+def test_three_firms_by_hand() -> None:
+    # Posting means: firm 0 has 0.5 and 0; firm 1 has 1 and 0; firm 2 has 0, 0 and 1.5 / 3.
+    d, n = [1, 0, 2, 0, 0, 0, 1.5], [2, 2, 2, 1, 1, 1, 3]
+    found = firm_component(d=d, n=n, posting=range(7), firm=[0, 0, 1, 1, 2, 2, 2])
+    gap = np.array([0.25, 0.5, 0.5 / 3])
+    error2 = np.array([0.125 / 2, 0.5 / 2, np.var([0, 0, 0.5], ddof=1) / 3])
+    want = (((gap - gap.mean()) ** 2).sum() - (2 / 3) * error2.sum()) / 2
+    assert found.variance == pytest.approx(want)
+    assert (found.firms, found.postings, found.single) == (3, 7, 0)
+
+
+def test_firms_with_one_posting_are_left_out_and_counted() -> None:
+    data = firms(3, 0.1)
+    more = {
+        "d": np.append(data["d"], 9.0), "n": np.append(data["n"], 1),
+        "posting": np.append(data["posting"], 10**6), "firm": np.append(data["firm"], 10**6),
+    }  # fmt: skip
+    found, plain = firm_component(**more), firm_component(**data)
+    assert (found.single, found.variance) == (1, pytest.approx(plain.variance))
+    assert isinstance(firm_component(d=[1, 0], n=[1, 1], posting=[0, 1], firm=[0, 0]), str)
