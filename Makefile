@@ -43,6 +43,7 @@ test: $(READY) ## lint, types and every test (two Spark sessions side by side, o
 	@mkdir -p var; $(PY) -m pytest tests/jobs > var/test-jobs.log 2>&1 & jobs=$$!; status=0; \
 	  $(MAKE) --no-print-directory lint test-unit || status=$$?; \
 	  $(PY) -m pytest tests/spark || status=$$?; \
+	  $(PY) -m pytest tests/connect || status=$$?; \
 	  $(PY) -m pytest tests/faults || status=$$?; \
 	  wait $$jobs || status=$$?; cat var/test-jobs.log; exit $$status
 

@@ -44,14 +44,16 @@ def get_session(
 
     Raises MissingPartError where Java 17 or 21, or Delta's jars, are not there.
     """
-    if os.environ.get("DATABRICKS_RUNTIME_VERSION") or os.environ.get("SPARK_REMOTE"):
+    remote = os.environ.get("SPARK_REMOTE", "")
+    if os.environ.get("DATABRICKS_RUNTIME_VERSION") or remote:
+        if remote.startswith("local"):  # PySpark starts a Connect server of our own
+            _set_environment()
+            require_java()
         return _utc(SparkSession.builder.getOrCreate())
     active = SparkSession.getActiveSession()
     if active is not None:
         return _utc(active)
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")  # workers inherit it: a task has one core
+    _set_environment()
     builder = SparkSession.builder.appName("fairscreen")
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit decides on master, jars and memory
         return _utc(builder.getOrCreate())
@@ -84,6 +86,13 @@ def get_session(
     # the exception that follows says the same, and the command line keeps it in its log.
     spark.sparkContext.setLogLevel("FATAL")
     return _utc(spark)
+
+
+def _set_environment() -> None:
+    """What workers of a local session inherit: this Python, and one core per task."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def _utc(spark: SparkSession) -> SparkSession:
