@@ -29,7 +29,7 @@ def _imports(file: Path) -> set[str]:
     "file",
     [
         *sorted((PACKAGE / "estimators").glob("*.py")), *sorted(PACKAGE.glob("analyze*.py")),
-        PACKAGE / "rank_input.py", PACKAGE / "published_ranking.py",
+        PACKAGE / "rank_input.py", PACKAGE / "published_ranking.py", PACKAGE / "callback_input.py",
     ],
     ids=lambda f: f.name,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from fairscreen.commands import analyze_leakage, analyze_ranking, options
+from fairscreen.commands import analyze_callbacks, analyze_leakage, analyze_ranking, options
 from fairscreen.commands.result_table import table
 from fairscreen.progress import say
 
@@ -15,6 +15,8 @@ examples:
       --b education years --y score
   fairscreen analyze ranking --input answers.csv --item resume --version gender \\
       --favored Male --other Female --neutral none --score score --slice industry
+  fairscreen analyze callbacks --input callbacks.csv --pair posting pair_id --arm race \\
+      --favored white --other black --outcome callback --cluster posting --name name
   The same for machines:  ... --json result.json    (--json - prints JSON only)
 Each design has its own help: fairscreen analyze paths --help
 """
@@ -55,6 +57,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     designs = parser.add_subparsers(dest="design", metavar="DESIGN", required=True)
     _register_paths(designs)
     analyze_ranking.register(designs)
+    analyze_callbacks.register(designs)
     analyze_leakage.register(designs)
 
 

@@ -7,7 +7,7 @@ names, and how far single names carry the gap, stand beside the interval.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Literal
 
@@ -195,7 +195,7 @@ def left_out(pairs: CallbackPairs) -> tuple[LeftOut, LeftOut] | str:
 def name_rates(pairs: CallbackPairs) -> tuple[list[NameRate], dict[str, NameSpread]]:
     """Rates of every name in complete pairs, and the spread between names of each arm.
 
-    Shrunk: w rate + (1 - w) mean of the arm, w = variance / (variance + error^2), with its
+    Shrunk: w rate + (1 - w) rate of the arm, w = variance / (variance + error^2), with its
     posterior error; the variance between names by moments: that of the rates less the mean squared
     error. Source: Morris (1983).
     """
@@ -220,28 +220,29 @@ def name_rates(pairs: CallbackPairs) -> tuple[list[NameRate], dict[str, NameSpre
 
 
 def shrunken(rates: list[NameRate]) -> tuple[list[NameRate], NameSpread]:
-    """Rates of the names of one arm with their shrunken ones, and the spread between them."""
+    """Rates of the names of one arm with their shrunken ones, and the spread between them.
+
+    Squared errors are smoothed to be as 1 / n: a name that nobody called has an error of 0 by its
+    own answers, and would not be shrunk at all.
+    """
     usable = [r for r in rates if r.std_error is not None]
     if len(usable) < 3:
         return rates, NameSpread(None, None, len(rates), "few_names: fewer than three in this arm")
-    y = np.array([r.rate for r in usable])
+    y, n = np.array([r.rate for r in usable]), np.array([r.n for r in usable], dtype=np.float64)
     error2 = np.array([r.std_error for r in usable], dtype=np.float64) ** 2
     variance = float(y.var(ddof=1) - error2.mean())
     between = max(0.0, variance)
-    total = between + error2
-    # Precision weights: an error of 0 (every answer alike) with no spread leaves plain means.
-    weight = 1 / total if (total > 0).all() else np.ones(len(y))
-    mean = float(weight @ y / weight.sum())
+    unit = float(error2.sum() / (1 / n).sum())
+    mean = float(n @ y / n.sum())
+    of_mean = float((n**2 * (between + unit / n)).sum()) / float(n.sum()) ** 2
     kept = []
     for r in rates:
-        if r.std_error is None:
-            kept.append(r)
-            continue
-        own = r.std_error**2
-        w = between / (between + own) if between + own > 0 else 1.0
-        error = math.sqrt(w * own + (1 - w) ** 2 / float(weight.sum()))
-        kept.append(NameRate(r.name, r.side, r.rate, r.std_error, w * r.rate + (1 - w) * mean,
-                             error, r.n))  # fmt: skip
+        own = unit / r.n
+        w = between / (between + own) if between + own > 0 else 0.0
+        error = math.sqrt(w * own + (1 - w) ** 2 * of_mean)
+        kept.append(
+            replace(r, shrunk=w * r.rate + (1 - w) * mean, shrunk_error=error)
+        )  # fmt: skip
     if variance < 0:
         why = "variance_below_0: the rates differ less than their errors say"
         return kept, NameSpread(None, variance, len(rates), why)
