@@ -2,12 +2,15 @@
 people of one job, with the cap on training cells and without.
 
 Run: python tests/bench/path_scale.py [--people 17000 1000000] [--learners saturated stack]
-                                      [--caps 200000 0] [--out FILE]
+                                      [--caps 0 50000] [--mediators grouped ungrouped] [--out FILE]
 People are drawn by numpy in the demo's shape: names, cohort, surname, region, degree and years of
 experience in the groups of conf/designs, three repeats of five folds. They are added up to cells
-as they are drawn, as Spark would; what is timed is `path_effects` on the cells. Every line is a
-process of its own; `memory` is its peak beyond imports and the cells' own arrays. The last
-column says how far the cap moves an effect at most, in standard errors of the uncapped estimate.
+as they are drawn, as Spark would; what is timed is `path_effects` on the cells. Ungrouped: shares
+of names, birth years and years of experience stand beside their bins, rounded as in conf/designs,
+and hardly two people are alike; one repeat. `levels` are distinct (Z, R, B), which the cap counts.
+Every line is a process of its own; `memory` is its peak beyond imports and the cells' own arrays.
+The last column says how far the cap moves an effect at most, in standard errors of the uncapped
+estimate.
 The table of the last run is kept in path_scale.txt.
 """
 
@@ -84,11 +87,36 @@ def cells(n: int, seed: int) -> PathData:
     )  # fmt: skip
 
 
-def save(n: int, file: str) -> None:
+def numbers(n: int, seed: int) -> PathData:
+    """Cells of n people with ungrouped mediators."""
+    rng = np.random.default_rng(seed)
+    (race, age, _, _, _, region, edu, years, x, fold, *_), y = people(rng, n)
+    female = np.round(np.where(x == 1, rng.beta(2, 3, n), rng.beta(3, 2, n)) / 0.05)
+    born = 2000 - 5 * age - rng.integers(0, 5, n) + rng.integers(-8, 9, n)
+    white = np.where(race == 0, 0.8, 0.4) + rng.normal(0, 0.15, n)
+    white = np.round(np.clip(white, 0, 1) / 0.05)
+    black = np.round((20 - white) * rng.beta(2, 2, n))
+    experience = np.minimum(rng.poisson(2 * years + 1), 20)
+    y = y - 0.15 * female + 0.02 * (born - 1985) + 0.2 * experience + (white > 10)
+
+    def bins(values: Ints, *cuts: float) -> Ints:
+        return np.searchsorted(cuts, values, side="right").astype(np.int64)
+
+    names = [bins(female, 5, 15), bins(born, 1980, 1989, 1998), bins(white, 10), bins(black, 10)]
+    return PathData.from_rows(
+        x=x, z=np.stack([race, age], 1), y=y, fold=fold,
+        r=np.stack([region, *names], 1), r_values=np.stack([female, born, white, black], 1),
+        b=np.stack([edu, bins(experience, 2, 5, 10, 15)], 1),
+        b_values=experience[:, None].astype(float),
+    )  # fmt: skip
+
+
+def save(n: int, mediators: str, file: str) -> None:
     """Cells of n people to a file: counting them takes memory of its own."""
-    data = cells(n, seed=1)
-    names = ("x", "z", "r", "b", "n", "w", "sum_y", "sum_yy", "fold")
-    np.savez(file, **{name: getattr(data, name) for name in names})
+    data = cells(n, seed=1) if mediators == "grouped" else numbers(n, seed=1)
+    names = ("x", "z", "r", "b", "n", "w", "sum_y", "sum_yy", "fold", "r_values", "b_values")
+    found = {name: getattr(data, name) for name in names}
+    np.savez(file, **{name: array for name, array in found.items() if array is not None})
 
 
 def one(file: str, learner: str, cap: int) -> dict[str, object]:
@@ -103,8 +131,8 @@ def one(file: str, learner: str, cap: int) -> dict[str, object]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     effects = {e: (result.effects[e].estimate, result.effects[e].std_error) for e in EFFECTS}
     return {
-        "cells": len(data), "seconds": took, "cpu": used, "memory": (peak - before) / 1024,
-        "peak": peak / 1024, "effects": effects,
+        "cells": len(data), "levels": data.distinct_values(), "seconds": took, "cpu": used,
+        "memory": (peak - before) / 1024, "peak": peak / 1024, "effects": effects,
     }  # fmt: skip
 
 
@@ -125,17 +153,19 @@ def main() -> None:
     parser.add_argument("--people", nargs="+", type=int, default=[17_000, 100_000, 1_000_000,
                                                                   10_000_000])  # fmt: skip
     parser.add_argument("--learners", nargs="+", default=["saturated", "stack"])
-    parser.add_argument("--caps", nargs="+", type=int, default=[0, 200_000], help="0: none")
+    caps = [0, 50_000, 10_000]
+    parser.add_argument("--caps", nargs="+", type=int, default=caps, help="0: none")
+    parser.add_argument("--mediators", default="grouped", choices=["grouped", "ungrouped"])
     parser.add_argument("--out", type=Path)
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--save", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--save", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         file, learner, cap = options.one
         print(json.dumps(one(file, learner, int(cap))))
         return
     if options.save:
-        save(int(options.save[0]), options.save[1])
+        save(int(options.save[0]), *options.save[1:])
         return
     with tempfile.TemporaryDirectory() as folder:
         lines = table(options, Path(folder))
@@ -150,11 +180,13 @@ def table(options: argparse.Namespace, folder: Path) -> list[str]:
         command = [sys.executable, __file__, *map(str, arguments)]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    lines = [f"{'people':>11}{'cells':>11}{'cap':>9}  {'learner':<10}{'seconds':>9}{'cpu s':>8}"
-             f"{'memory MB':>11}{'peak MB':>9}  moved by the cap (SE)"]  # fmt: skip
+    lines = [
+        f"{'people':>11}{'cells':>11}{'levels':>9}{'cap':>8}  {'learner':<10}{'seconds':>9}"
+        f"{'cpu s':>8}{'memory MB':>11}{'peak MB':>9}  moved by the cap (SE)"
+    ]
     print(lines[0], flush=True)
     for n in options.people:
-        run("--save", n, folder / f"{n}.npz")
+        run("--save", n, options.mediators, folder / f"{n}.npz")
     for learner in options.learners:
         for n in options.people:
             plain = None
@@ -163,8 +195,8 @@ def table(options: argparse.Namespace, folder: Path) -> list[str]:
                 if cap == 0:
                     plain = got
                 lines.append(
-                    f"{n:>11,}{got['cells']:>11,}{cap or 'none':>9}  {learner:<10}"
-                    f"{got['seconds']:>9.1f}{got['cpu']:>8.1f}{got['memory']:>11,.0f}"
+                    f"{n:>11,}{got['cells']:>11,}{got['levels']:>9,}{cap or 'none':>8}  "
+                    f"{learner:<10}{got['seconds']:>9.1f}{got['cpu']:>8.1f}{got['memory']:>11,.0f}"
                     f"{got['peak']:>9,.0f}  {moved(got, plain) if cap else ''}".rstrip()
                 )
                 print(lines[-1], flush=True)

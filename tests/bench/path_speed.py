@@ -1,9 +1,9 @@
 """Processor time of 120 cases of the path-specific effects at the published sizes.
 
-Run: python tests/bench/path_speed.py [--jobs 5] [--draws 24] [--out FILE]
+Run: python tests/bench/path_speed.py [--jobs 5] [--cases 12] [--runs 0 1 2] [--draws 24] [--out F]
 5 jobs x 3 formats x 2 attributes x 4 models (PopResume: 60,884 surveyed people). People are drawn
 by numpy in the shape of the demo's applicants (shares of men by job as surveyed, names, cohorts,
-surnames, regions, degrees, years in the groups of conf/base.yml) and scored by the screener of
+surnames, regions, degrees, years in the groups of conf/designs) and scored by the screener of
 conf/audits/planted.yml, moved a little from model to model and format to format. Timed is what
 pass 1 and pass 2 of an audit call: `fit_classifiers` once per job and attribute, `path_effects`
 with them per case: tuning, effects, errors, 500 multiplier draws, diagnostics. Seconds are those
@@ -111,23 +111,23 @@ def people(n: int, men: float, rng: np.random.Generator) -> People:
     return People(male, race, age, name, cohort, surname, region, edu, years)
 
 
-def cases(jobs: int, repeats: int) -> Iterator[tuple[str, str, list[PathData]]]:
-    """Job, attribute and the cases of all models and formats."""
+def cases(jobs: int, some: int, repeats: int) -> Iterator[tuple[str, str, list[PathData]]]:
+    """Job, attribute and the cases of all models and formats, or some of them."""
     for k, (job, (n, men)) in enumerate(list(JOBS.items())[:jobs]):
         rng = np.random.default_rng([2026, k])
         everybody = people(n, men, rng)
         fold = assign_folds(20260322, [f"{job}/{i}" for i in range(n)], 5, repeats)
         scores = [everybody.score(m, f, rng) for m in range(MODELS) for f in range(FORMATS)]
         for attribute in ("gender", "race"):
-            yield job, attribute, [everybody.data(attribute, y, fold) for y in scores]
+            yield job, attribute, [everybody.data(attribute, y, fold) for y in scores[:some]]
 
 
-def run(learner: LearnerName, repeats: int, jobs: int) -> str:
+def run(learner: LearnerName, repeats: int, jobs: int, some: int) -> str:
     """One line: seconds of all cases, by their parts."""
-    options = PathOptions(learner=learner, bootstrap_draws=DRAWS, max_training_cells=200_000)
+    options = PathOptions(learner=learner, bootstrap_draws=DRAWS, max_training_cells=50_000)
     first = second = 0.0
     count = people_ = ok = 0
-    for _, _, made in cases(jobs, repeats):
+    for _, _, made in cases(jobs, some, repeats):
         start = time.process_time()
         shared = fit_classifiers(made[0], options)
         first += time.process_time() - start
@@ -168,6 +168,8 @@ def published(draws: int) -> tuple[list[str], float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=len(JOBS), help="how many of the five jobs")
+    parser.add_argument("--cases", type=int, default=12, help="how many of a job and attribute's")
+    parser.add_argument("--runs", nargs="+", type=int, default=[0, 1, 2], help="lines of the table")
     parser.add_argument("--draws", type=int, default=24, help="refits of the published bootstrap")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -182,8 +184,8 @@ def main() -> None:
     ]
     print("\n".join(lines), flush=True)
     one = 0.0
-    for learner, repeats in RUNS:
-        lines.append(run(learner, repeats, given.jobs))
+    for learner, repeats in (RUNS[k] for k in given.runs):
+        lines.append(run(learner, repeats, given.jobs, given.cases))
         print(lines[-1], flush=True)
         one = one or float(lines[-1].split()[-2])
     more, whole = published(given.draws)
