@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -37,8 +38,10 @@ def config(*more: str) -> Config:
     ])  # fmt: skip
 
 
-def tables(spark: Any) -> tuple[Any, Any]:
-    """Applicants and their scores; men are answered less often."""
+def tables(
+    spark: Any, models: Sequence[str] = ("m",), complete: Sequence[str] = ()
+) -> tuple[Any, Any]:
+    """Applicants and their scores; men are answered less often, but for the `complete` models."""
     rng = np.random.default_rng(3)
     people, answers = [], []
     for i in range(N):
@@ -52,9 +55,11 @@ def tables(spark: Any) -> tuple[Any, Any]:
             str(rng.choice(["white", "black"])), int(rng.integers(18, 45)), name, region,
             "master" if master else "bachelor", Decimal(1), Decimal(int(rng.integers(3, 6))) / 4,
         ))  # fmt: skip
-        ok = rng.random() < 0.98 - 0.15 * male
-        answers.append((key, "text", "m", "ok" if ok else "refused",
-                        Decimal(f"{score:.4f}") if ok else None))  # fmt: skip
+        answered = rng.random() < 0.98 - 0.15 * male
+        for k, model in enumerate(models):
+            ok = answered or model in complete
+            value = Decimal(f"{score + k * (male + 2 * master):.4f}") if ok else None
+            answers.append((key, "text", model, "ok" if ok else "refused", value))
     applicants = spark.createDataFrame(
         people,
         "applicant_id STRING, person_key STRING, job STRING, gender STRING, race STRING, age INT, "
@@ -77,14 +82,20 @@ def cell_rows(applicants: Any, scores: Any, cfg: Config) -> Any:
 
 def by_udf(rows: Any, cfg: Config) -> dict[str, Any]:
     """The payload of the only case."""
-    found = path_specific.estimate(rows, cfg).toPandas()
-    (payload,) = found.loc[found["kind"] == "effects", "payload"]
-    return json.loads(payload)
+    (payload,) = payloads(rows, cfg, None)
+    return payload
 
 
-def directly(rows: Any, cfg: Config) -> dict[str, Any]:
+def payloads(rows: Any, cfg: Config, propensity: Any) -> list[dict[str, Any]]:
+    """The payloads of all cases, in their order."""
+    found = path_specific.estimate(rows, cfg, propensity=propensity).toPandas()
+    found = found[found["kind"] == "effects"].sort_values("case")
+    return [json.loads(payload) for payload in found["payload"]]
+
+
+def directly(rows: Any, cfg: Config, case: int = 0) -> dict[str, Any]:
     """The estimator called here, on the same cells."""
-    frame = rows.toPandas()
+    frame = rows.where(f"case = {case}").toPandas()
     frame = frame.astype(dict.fromkeys(("w", "sum_y", "sum_yy"), float))
     found = case_data(frame, weighted=cfg.estimation.missing == "weighted")
     assert found is not None

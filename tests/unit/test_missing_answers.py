@@ -136,8 +136,8 @@ GONE = {"estimand": "TE", "status": "not_computable", "reason": "overlap: E_W:Y"
 def test_rows_say_who_is_missing_and_flag_what_differs() -> None:
     assert said(OK, EVEN, LABELS, weighted=False) == {
         "estimand": "TE", "status": "ok",
-        "reason": "answers_missing: men 98.0%, women 98.5% answered; fitted on the answered, whom "
-        "alone it describes",
+        "reason": "answers_missing: men 98.0%, women 98.5% answered; all fitted on the answered, "
+        "P(X|.) too; it describes them alone",
     }  # fmt: skip
     flagged = said(OK, ODD, LABELS, weighted=True)
     assert flagged["status"] == "flagged"

@@ -18,12 +18,15 @@ from fairscreen.estimators.response import Answers, response_weights
 @dataclass(frozen=True, eq=False)
 class CaseData:
     """data: cells of the answered in key order, weighted where that is asked for. cell (C,): their
-    hashes. weight (C,): what the weighting for missing answers multiplies `data.w` by."""
+    hashes. weight (C,): what the weighting for missing answers multiplies `data.w` by. frame: the
+    cells as they came, in this order. whole: nobody is without an answer."""
 
     data: PathData
     cell: Ints
     weight: Floats
     answers: Answers
+    frame: pd.DataFrame
+    whole: bool
 
 
 def case_data(frame: pd.DataFrame, *, weighted: bool) -> CaseData | None:
@@ -45,6 +48,8 @@ def case_data(frame: pd.DataFrame, *, weighted: bool) -> CaseData | None:
         cell=frame["cell"].to_numpy(np.int64)[some],
         weight=weight[some],
         answers=Answers.of(frame["x"].to_numpy(np.int64), asked, answered),
+        frame=frame[some],
+        whole=bool((asked == answered).all()),
     )
 
 
@@ -99,5 +104,6 @@ def _numbers(column: pd.Series[Any]) -> NDArray[np.float64] | None:
 
 
 def _stack(column: pd.Series[Any]) -> NDArray[np.int64]:
-    rows = [np.asarray(v, dtype=np.int64) for v in column]
-    return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.int64)
+    if column.empty:
+        return np.zeros((0, 0), dtype=np.int64)
+    return np.concatenate(column.to_list()).astype(np.int64).reshape(len(column), -1)

@@ -34,15 +34,20 @@ class Estimated:
         }
 
 
-def estimated(asked_rows: DataFrame, cfg: Config, *, influence: bool) -> Estimated:
-    """Estimates of the rows of `cells.asked`.
-
-    Propensities are fitted, because the generator's densities hold for the headline's mediators
-    and weights only, and there is no bootstrap.
-    """
+def fitted(cfg: Config) -> Config:
+    """The config with fitted propensities, because the generator's densities hold for the
+    headline's mediators and weights only, and without a bootstrap."""
     change = {"propensity": "fitted", "bootstrap_draws": 0}
-    plain = cfg.model_copy(update={"estimation": cfg.estimation.model_copy(update=change)})
-    found = estimate(cells(asked_rows), plain, influence=influence).toPandas()
+    return cfg.model_copy(update={"estimation": cfg.estimation.model_copy(update=change)})
+
+
+def estimated(
+    asked_rows: DataFrame, cfg: Config, *, influence: bool, propensity: DataFrame | None = None
+) -> Estimated:
+    """Estimates of the rows of `cells.asked`, by the config as `fitted` makes it; propensity: as
+    in `estimate`."""
+    rows = cells(asked_rows)
+    found = estimate(rows, fitted(cfg), influence=influence, propensity=propensity).toPandas()
     found = found.sort_values(["case", "kind"], kind="stable", ignore_index=True)
     told = found[found["kind"] == "effects"]
     results = {

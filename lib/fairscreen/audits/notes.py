@@ -62,6 +62,18 @@ def training_notes(results: Mapping[int, Mapping[str, Any]], cfg: Config) -> lis
     ]
 
 
+def sharing_notes(results: Mapping[int, Mapping[str, Any]], offered: bool) -> list[str]:
+    """How many cases have classifiers of their own though there are shared ones; results: payloads
+    with `shared` by case."""
+    own = sum(not result["shared"] for result in results.values())
+    if not offered or not own:
+        return []
+    return [
+        f"{own} of {len(results)} cases have P(X|.) of their own: somebody has no answer there, "
+        "so that they stand on other people than the classifiers that the cases share."
+    ]
+
+
 def answer_notes(counts: pd.DataFrame, cfg: Config) -> list[str]:
     """Who has no score, by model and group.
 

@@ -23,6 +23,7 @@ from fairscreen.audits import (
     diagnostic_rows,
     notes,
     path_rows,
+    propensities,
     rescoring,
     rescoring_rows,
 )
@@ -72,8 +73,17 @@ def path_options(cfg: Config) -> PathOptions:
     )
 
 
-def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> DataFrame:
+def estimate(
+    cell_rows: DataFrame,
+    cfg: Config,
+    *,
+    propensity: DataFrame | None = None,
+    influence: bool = True,
+) -> DataFrame:
     """Results of every case, long form: (case, kind, payload | cell, a, c).
+
+    propensity: classifiers of these cells (`propensities.rows`), taken where everybody is
+    answered; else, and without them, a case fits its own.
 
     kind `effects`: payload is JSON of effects, bootstrap, overlap and covariance.
     kind `influence`: a person of `cell` with score y has phi = a + c y for NDE, BIE, RIE; left
@@ -87,9 +97,10 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
         c.index: (contrasts[c.contrast].x1_label, contrasts[c.contrast].x0_label) for c in every
     }
     slots = sf.col("case")  # one slot per case: otherwise small groups are packed into one task
-    rows = cell_rows.select(
+    rows = propensities.joined(cell_rows, propensity).select(
         slots.alias("slot"), "case", "cell", "x", "z", "r", "b", "fold",
         "z_units", "r_units", "b_units", "n", "asked", "p_z", "p_rz", "p_brz",
+        *propensities.ARRAYS, "quality",
         *(sf.col(c).cast("double").alias(c) for c in ("w", "sum_y", "sum_yy")),
     )  # fmt: skip
 
@@ -99,7 +110,8 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
             found = case_data(frame, weighted=weighted)
             if found is None:
                 return _frame(case, "effects", [])
-            result = path_effects(found.data, options)
+            classifiers = propensities.shared(found.frame) if found.whole else None
+            result = path_effects(found.data, options, classifiers)
         except InputError as error:
             raise error.marked() from None
         data = found.data
@@ -115,6 +127,7 @@ def estimate(cell_rows: DataFrame, cfg: Config, *, influence: bool = True) -> Da
             "overlap": [asdict(row) for row in result.overlap],
             "diagnostics": [asdict(row) for row in result.diagnostics],
             "covariance": None if result.covariance is None else result.covariance.tolist(),
+            "shared": classifiers is not None,
             "cells": len(data),
             "values": data.distinct_values(),
             "n": int(data.n.sum()),
@@ -219,9 +232,12 @@ def run(
     *,
     config_hash: str,
     input_versions: Mapping[str, int],
+    propensity: DataFrame | None = None,
 ) -> AuditResult:
     """Everything that the audit says about effects, from its applicants and scores: by the
     observational estimator, by counterfactual rescoring, or by both (`estimation.approach`).
+
+    propensity: what pass 1 found (`propensities.rows`, grouped); None: every case fits its own.
 
     Raises ConfigError where known propensities are asked for and there are none.
     """
@@ -236,7 +252,7 @@ def run(
     people = everybody.where(sf.col("y").isNotNull())
     found = outcomes(histogram(people), cfg)
     if options.observes:
-        found = found.unionByName(estimate(cells(everybody), cfg))
+        found = found.unionByName(estimate(cells(everybody), cfg, propensity=propensity))
     answers = found.toPandas()
     answers = answers.sort_values(["case", "kind"], kind="stable", ignore_index=True)
     observed = dict(_payloads(answers, "effects"))
@@ -252,6 +268,7 @@ def run(
         notes.margin_note(cfg),
         *notes.weight_notes(weight_counts(applicants, cfg), cfg),
         *notes.training_notes(observed, cfg),
+        *notes.sharing_notes(observed, propensity is not None),
         *notes.answer_notes(_answer_counts(applicants, scores, cfg), cfg),
     ]
     rescored: list[dict[str, Any]] = []

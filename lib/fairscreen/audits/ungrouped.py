@@ -58,8 +58,11 @@ def run(
     *,
     config_hash: str,
     input_versions: Mapping[str, int],
+    propensity: DataFrame | None = None,
 ) -> Ungrouped:
     """Rows for every case, and a note; nothing where the config has no such roles.
+
+    propensity: classifiers at this resolution (`propensities.rows`); None: a case fits its own.
 
     Where the audit rescores too, rows of the difference of both and of its Wald test. All stand
     outside every family of tests.
@@ -68,7 +71,7 @@ def run(
     if how is None:
         return Ungrouped([], [], [])
     rows = asked(applicants, scores, None, cfg, code_lists(applicants, cfg, how), how)
-    found = estimated(rows, cfg, influence=cfg.estimation.rescores)
+    found = estimated(rows, cfg, influence=cfg.estimation.rescores, propensity=propensity)
     context = Context(cfg, config_hash, json.dumps(dict(input_versions), sort_keys=True))
     estimates = effect_rows(context, found.results)
     if cfg.estimation.rescores:

@@ -70,7 +70,7 @@ class Answers:
         )
         stands = (
             "weighted by 1 / P(answered | X, Z, R, B)" if weighted
-            else "fitted on the answered, whom alone it describes"
+            else "all fitted on the answered, P(X|.) too; it describes them alone"
         )  # fmt: skip
         if not self.unequal:
             return f"answers_missing: {shares}; {stands}"
