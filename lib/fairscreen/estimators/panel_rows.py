@@ -1,0 +1,86 @@
+"""A panel of models as rows of `estimates`: trend, contrasts within families, race beside gender.
+
+Rows about the trend say what it rests on: `reml_knapp_hartung` is the one to read, beside it
+`sampling_errors_only`, the slope without each model in turn, tau and I^2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairscreen.estimators.callback_pairs import CallbackRow, not_computable
+from fairscreen.estimators.gap_correlation import Correlation, correlations
+from fairscreen.estimators.panel import contrasts, sampling_only, trend
+
+TREND, REML, PLAIN = "gap_trend_pp_per_year", "reml_knapp_hartung", "sampling_errors_only"
+DIFFERENCE, CORRELATION = "gap_difference_pp", "gap_correlation"
+
+
+def trend_rows(
+    *, gap: ArrayLike, covariance: ArrayLike, years: ArrayLike, model: Sequence[str],
+    family: Sequence[str | None] | None = None, level: float = 0.95,
+) -> list[CallbackRow]:  # fmt: skip
+    """Rows of gaps (M,), shares, with covariance (M, M) at release dates (M,) in years.
+
+    gap_trend_pp_per_year  both methods; and `reml_knapp_hartung` without each model (part)
+    gap_at_mean_date_pp    level of the fitted line at the mean date
+    gap_tau_pp, gap_i2     spread between models beyond sampling, and its share of variance
+    gap_difference_pp      later minus earlier model of a family, method `contrast`
+    n counts models. Not computable as `panel.trend`.
+    """
+    points = 100 * np.asarray(gap, dtype=np.float64)
+    v = 1e4 * np.asarray(covariance, dtype=np.float64)
+    found = trend(gap=points, covariance=v, years=years, level=level)
+    m = len(points)
+    rows: list[CallbackRow] = []
+    if isinstance(found, str):
+        wanted = ((TREND, REML), (TREND, PLAIN), ("gap_at_mean_date_pp", REML),
+                  ("gap_tau_pp", REML), ("gap_i2", REML))  # fmt: skip
+        rows += [not_computable(e, how, m, found) for e, how in wanted]
+    else:
+        f = found
+        rows.append(CallbackRow(TREND, REML, f.slope, f.std_error, f.low, f.high, f.p_value, m))
+        slope, error, p = sampling_only(gap=points, covariance=v, years=years)
+        rows.append(CallbackRow(TREND, PLAIN, slope, error, None, None, p, m))
+        for name, (slope, p) in zip(model, f.without or (), strict=False):
+            part = ("without_model", name)
+            rows.append(CallbackRow(TREND, REML, slope, None, None, None, p, m - 1, part=part))
+        rows.append(CallbackRow("gap_at_mean_date_pp", REML, f.level_at_centre, f.level_error,
+                                None, None, None, m))  # fmt: skip
+        rows.append(CallbackRow("gap_tau_pp", REML, f.tau, None, None, None, None, m))
+        rows.append(CallbackRow("gap_i2", REML, f.i2, None, None, None, None, m))
+    for c in contrasts(gap=points, covariance=v, years=years, family=family or [None] * m,
+                       level=level):  # fmt: skip
+        part = ("models", f"{model[c.later]} minus {model[c.earlier]}")
+        rows.append(CallbackRow(DIFFERENCE, "contrast", c.value, c.std_error, c.low, c.high,
+                                c.p_value, 2, part=part))  # fmt: skip
+    return rows
+
+
+def correlation_rows(
+    *, one: ArrayLike, two: ArrayLike, variance_one: ArrayLike, variance_two: ArrayLike,
+    covariance: ArrayLike, level: float = 0.95,
+) -> list[CallbackRow]:  # fmt: skip
+    """Correlation of two gaps across M models, three ways, each with its range when one model is
+    left out (method `leave_one_model_out`, part = which end)."""
+    rows = []
+    for c in correlations(one=one, two=two, variance_one=variance_one, variance_two=variance_two,
+                          covariance=covariance, level=level):  # fmt: skip
+        rows += _coefficient(c)
+    return rows
+
+
+def _coefficient(c: Correlation) -> list[CallbackRow]:
+    if c.value is None:
+        rows = [not_computable(CORRELATION, c.method, c.models, c.reason or "")]
+    else:
+        rows = [CallbackRow(CORRELATION, c.method, c.value, None, c.low, c.high, c.p_value,
+                            c.models)]  # fmt: skip
+    for end, value in (("least", c.least), ("most", c.most)):
+        if value is not None:
+            rows.append(CallbackRow(CORRELATION, f"{c.method}_leave_one_model_out", value, None,
+                                    None, None, None, c.models - 1, part=("end", end)))  # fmt: skip
+    return rows
