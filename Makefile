@@ -80,6 +80,9 @@ study-ranking: $(READY) ## size and power of the ranking tests, 200,000 samples 
 bench-speed: $(READY) ## processor seconds of 120 cases of the effects, and of the published bootstrap of one
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/path_speed.py --out tests/bench/path_speed.txt
 
+study-callbacks: $(READY) ## size and coverage of the callback tests, of names and of the trend (half an hour, one core)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 10 $(PY) tests/bench/callbacks_size.py --out tests/bench/callbacks_size.txt
+
 fault-suite: $(READY) ## 20,000 requests through every fault and kills, local and on a cluster (half an hour)
 	@$(PY) tests/bench/fault_suite.py --out tests/bench/fault_suite.txt
 
@@ -94,4 +97,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths bench-speed study-paths calibrate-overlap study-ranking fault-suite bench-scoring lock clean
+.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths bench-speed study-paths calibrate-overlap study-ranking study-callbacks fault-suite bench-scoring lock clean

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from fairscreen import random
 from fairscreen.estimators.callback_pairs import FAVORED, OTHER, CallbackPairs, Ints
-from fairscreen.estimators.clustered import compressed, from_influence
+from fairscreen.estimators.clustered import compressed, crossed_codes, from_influence
 
 Array = NDArray[np.float64]
 PERMUTATIONS = 9_999
@@ -80,7 +80,9 @@ def permutation(
     Labels favored and other are dealt anew among the names of a stratum, as many of each as there
     are. A pair whose names then carry different labels counts, with the sign of its labels; the
     others say nothing about them. The statistic is the gap over its error clustered by both names
-    (studentised, because relabelled gaps rest on half as many pairs): Chung & Romano (2013). All
+    (studentised, because relabelled gaps rest on half as many pairs): Chung & Romano (2013).
+    Postings may favor a group each in its own way and none on average: labels dealt by name break
+    that up, so what it adds to the error of the observed gap is added to that one alone. All
     labellings are made where they are no more than draws, else (1 + exceedances) / (1 + draws).
     """
     if pairs.favored is None or pairs.other is None:
@@ -104,7 +106,8 @@ def permutation(
     total = math.prod(ways)
     if total < 2:
         return FEW_NAMES
-    size = float(_t(observed[None, :], gain, times)[0]) * _TIE
+    more = _of_postings(some.d, some.n, some.ways)
+    size = float(_t(observed[None, :], gain, times, more)[0]) * _TIE
     if total <= draws:
         every = _all_labellings(strata, observed)
         beyond = int((_t(every, gain, times) >= size).sum())
@@ -143,10 +146,22 @@ def _all_labellings(strata: list[Ints], observed: Array) -> Array:
     return np.array(found)
 
 
-def _t(x: Array, gain: Array, times: Array) -> Array:
+def _of_postings(d: Ints, n: Ints, ways: tuple[Ints, ...]) -> float:
+    """What postings add to the sum of squares by names of the observed labels; at least 0."""
+    left = d - d.sum() / n.sum() * n
+    inside = crossed_codes(ways), crossed_codes(ways[1:])
+    squares = [
+        sum(sign * float((np.bincount(codes, weights=left) ** 2).sum()) for sign, codes, _ in kind)
+        for kind in inside
+    ]
+    return max(0.0, squares[0] - squares[1])
+
+
+def _t(x: Array, gain: Array, times: Array, more: float = 0.0) -> Array:
     """|gap| over its error by names (R,), for labels x (R, names) of 1 favored, 0 other.
 
-    gain, times (names, names): net wins of row over column, and complete pairs of both. An error
+    gain, times (names, names): net wins of row over column, and complete pairs of both. more: added
+    to the sum of squares. An error
     of 0 gives infinity (0 where the gap is 0 too), labels without a pair 0.
     """
     z = 1.0 - x
@@ -161,7 +176,7 @@ def _t(x: Array, gain: Array, times: Array) -> Array:
     squares = (x @ gain**2 * z).sum(axis=1) - 2 * gap * (x @ (gain * times) * z).sum(axis=1)
     by_pair = squares + gap**2 * (x @ times**2 * z).sum(axis=1)
     # Both ways less their intersection, never below the intersection alone.
-    variance = np.maximum(by_name - by_pair, by_pair)
+    variance = np.maximum(by_name - by_pair, by_pair) + more
     size = np.abs(gap)
     with np.errstate(invalid="ignore", divide="ignore"):
         t = size * pairs / np.sqrt(np.maximum(variance, 0.0))
