@@ -74,6 +74,9 @@ study-paths: $(READY) ## coverage of the effects' intervals where the truth is k
 calibrate-overlap: $(READY) ## where the overlap rule draws its line: ladders of designs (ten minutes)
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/overlap_rule.py --out tests/bench/overlap_rule.txt
 
+study-ranking-audit: $(READY) ## a ranking audit of 36,000 calls over HTTP to planted models, beside their truth (a quarter of an hour)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/ranking_audit.py --out tests/bench/ranking_audit.txt
+
 study-ranking: $(READY) ## size and power of the ranking tests, 200,000 samples each (half an hour, one core)
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 10 $(PY) tests/bench/ranking_size.py --out tests/bench/ranking_size.txt
 
@@ -97,4 +100,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths bench-speed study-paths calibrate-overlap study-ranking study-callbacks fault-suite bench-scoring lock clean
+.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths bench-speed study-paths calibrate-overlap study-ranking study-ranking-audit study-callbacks fault-suite bench-scoring lock clean

@@ -1,8 +1,8 @@
 """A model API on loopback: OpenAI, Azure, Anthropic, Gemini, Bedrock and embeddings; with faults.
 
 The scorer is deterministic and biased: a hash of the prompt gives the score, and a prompt that
-holds a name of `FAVORED` gets 10 points more. What goes wrong is drawn by hash too, so that a run
-repeats; every call is counted by the hash of its body.
+holds a name of `FAVORED` gets 10 points more; `says` puts another in its place. What goes wrong is
+drawn by hash too, so that a run repeats; every call is counted by the hash of its body.
 
 In a thread:          with serving(faults={"429": 0.2}) as server: ... server.url ... server.counts
 As its own process:   python tests/model_server.py --latency 0.5 --faults '{"500": 0.1}'
@@ -51,6 +51,7 @@ class ModelServer:
     echo        the message of every error; {prompt} and {key} in it are what was sent, {account}
                 is what this server knows of the account's keys, by dialect
     tokens_out  as reported with every answer
+    says        the answer to a prompt, (model as asked for, prompt) -> text
     on_answer   told of every attempt: fault, tokens in and out that it would be billed
     own         answers in place of the server: (request, its body) -> response; None: the server
     """
@@ -69,6 +70,7 @@ class ModelServer:
     answered: Counter[str] = field(default_factory=Counter)
     on_attempt: Callable[[str, int], None] | None = None
     tokens_out: int = 2
+    says: Callable[[str, str], str] | None = None
     on_answer: Callable[[str, int, int], None] | None = None
     own: Callable[[web.Request, str], Awaitable[web.StreamResponse | None]] | None = None
     under_way: int = 0
@@ -138,7 +140,10 @@ def prompt_of(kind: str, body: dict[str, Any]) -> str:
     return "\n".join(texts)
 
 
-def reply(kind: str, body: dict[str, Any], *, refuse: bool = False) -> dict[str, Any]:
+def reply(
+    kind: str, body: dict[str, Any], *, refuse: bool = False,
+    says: Callable[[str, str], str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """A whole answer in the dialect's form."""
     if kind == "embeddings":
         data = [
@@ -149,7 +154,8 @@ def reply(kind: str, body: dict[str, Any], *, refuse: bool = False) -> dict[str,
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return {"object": "list", "data": data[::-1], "model": "server-model", "usage": usage}
     prompt = prompt_of(kind, body)
-    text = "I can't help with that." if refuse else str(score(prompt))
+    said_by = says or (lambda model, asked: str(score(asked)))
+    text = "I can't help with that." if refuse else said_by(str(body.get("model")), prompt)
     tokens = len(prompt) // 4
     if kind == "anthropic":
         return {
@@ -254,7 +260,7 @@ def _key(request: web.Request) -> str:
 async def _play(
     server: ModelServer, request: web.Request, kind: str, body: dict[str, Any], fault: str, key: str
 ) -> web.StreamResponse:
-    said = reply(kind, body, refuse=fault == "refusal")
+    said = reply(kind, body, refuse=fault == "refusal", says=server.says)
     if server.tokens_out != 2:
         said["usage"]["completion_tokens"] = server.tokens_out
     if server.on_answer:
@@ -367,11 +373,17 @@ def main() -> None:
     parser.add_argument("--wait", type=float, default=0.0)
     parser.add_argument("--heal-after", type=int, default=3)
     parser.add_argument("--faults", type=json.loads, default={}, help='such as {"429": 0.1}')
+    parser.add_argument("--rankers", type=json.loads, help="planted rankers: model to parameters")
     args = parser.parse_args()
     unknown = set(args.faults) - set(FAULTS)
     if unknown:
         parser.error(f"no such fault: {', '.join(sorted(unknown))}; there are {', '.join(FAULTS)}")
     how = {"latency": args.latency, "wait": args.wait, "heal_after": args.heal_after}
+    if args.rankers:  # answers of tests/planted_ranker.py
+        import planted_ranker as ranker
+
+        models = {m: ranker.PlantedRankingParams(**p) for m, p in args.rankers.items()}
+        how["says"] = ranker.replies(models)
     with serving(args.port, faults=args.faults, **how) as server:
         print(server.url, flush=True)
         with contextlib.suppress(KeyboardInterrupt):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any
 
@@ -20,28 +20,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
-from fairscreen.estimators.multiplicity import adjust
-from fairscreen.estimators.ranking import (
-    TESTS,
-    RankingOptions,
-    crossed,
-    quality_terciles,
-    ranking,
-)
+from fairscreen.estimators.ranking import RankingOptions, crossed, ranking
 from fairscreen.estimators.ranks import RankRow, RankSets
 from fairscreen.rank_input import Sets, incomplete, rank_sets
+from fairscreen.rank_rows import Extra, family, favors, fill_families, narrowed, slice_rows
 from fairscreen.result_rows import ROW
 
-QUALITY = ("low", "middle", "high")
 MAX_SLICES = 2_000
-_OF_TERCILES = ("rank_gap", "score_gap", "impact_ratio")
-#: Estimands whose positive (ratios: above 1) values favor the favored version; the others' favor
-#: the other one; _NOBODY's tell nothing about whom.
-_FAVORED = ("score_gap", "better_minus_worse")
-_RATIOS = ("impact_ratio", "impact_ratio_uncapped", "untied_win_ratio")
-_NOBODY = (
-    "spread_ratio", "share_tied", "within_resume_variance", "replicate_share_of_gap_variance",
-)  # fmt: skip
 
 
 def analyze_ranking(
@@ -120,19 +105,16 @@ def analyze_sets(
     def told(part: tuple[str, tuple[str, ...], NDArray[np.bool_]]) -> list[dict[str, Any]]:
         name, columns, at = part
         own = replace(options, seed=f"{options.seed}/{name}")
-        found = []
-        for extra, row in _rows_of(sets, sets.data.take(at), cross, own):
-            mine = [] if name == "all" else [name]
-            mine += [f"{column}={value}" for column, value in extra]
-            kind = "; ".join((*columns, *(column for column, _ in extra))) or "all"
-            found.append(_row("; ".join(mine) or "all", row, kind, favored, other))
-        return found
+        return [
+            _row(row, name, columns, extra, (favored, other))
+            for extra, row in _rows_of(sets, sets.data.take(at), cross, own)
+        ]
 
     # Draws let go of Python's lock; each slice has a seed of its own, so the order moves nothing.
     with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
         rows = [row for part in pool.map(told, list(_slices(sets, where))) for row in part]
     found = {**excluded, **incomplete(sets, favored, other, neutral)}
-    said, bonferroni = _families(rows)
+    said, bonferroni = fill_families(rows)
     return {
         "rows": rows, "excluded": dict(sorted(found.items())), "notes": [*notes, *said],
         "bonferroni": bonferroni,
@@ -191,9 +173,6 @@ def _natural(value: tuple[str, ...]) -> tuple[tuple[int, float, str], ...]:
     return tuple(key(v) for v in value)
 
 
-Extra = tuple[tuple[str, str], ...]  # what narrows a slice: (column, value)
-
-
 def _rows_of(
     sets: Sets, data: RankSets, cross: str | None, options: RankingOptions
 ) -> Iterator[tuple[Extra, RankRow]]:
@@ -208,61 +187,17 @@ def _rows_of(
             result = ranking(data, told, pair=(2 * i, 2 * i + 1))
             yield from ((((cross, value),), row) for row in result.rows)
         return
-    yield from (((), row) for row in ranking(data, options).rows)
-    if sets.neutral is not None:
-        yield from _terciles(data, sets.neutral, options)
+    yield from slice_rows(data, options, neutral=sets.neutral)
 
 
-def _terciles(
-    data: RankSets, neutral: int, options: RankingOptions
-) -> Iterator[tuple[Extra, RankRow]]:
-    """Gaps by the quality of the resume: thirds of its neutral score."""
-    complete = data.take(data.complete)
-    whole = RankSets(complete.y, complete.item)  # nothing but the gaps is told
-    group = quality_terciles(whole.y[:, neutral], whole.item)
-    quick = replace(options, published=False, swaps=99)  # of the tests only the exact one is told
-    for code, quality in enumerate(QUALITY):
-        told = replace(quick, seed=f"{options.seed}/{quality}")
-        for row in ranking(whole.take(group == code), told).rows:
-            if row.estimand in _OF_TERCILES:
-                yield (("quality", quality),), row
-
-
-def _row(name: str, row: RankRow, kind: str, favored: str, other: str) -> dict[str, Any]:
-    favors: str | None = other
-    if row.estimand in _FAVORED:
-        favors = favored
-    elif row.estimand in _RATIOS:
-        favors = f"{favored} (above 1)"
-    elif row.estimand == "mean_rank_ratio":
-        favors = f"{other} (nearer to 1)"
-    elif row.estimand in _NOBODY:
-        favors = None
+def _row(
+    row: RankRow, name: str, columns: Sequence[str], extra: Extra, labels: tuple[str, str]
+) -> dict[str, Any]:
+    where, kind = narrowed(name, columns, extra)
     known = {k: getattr(row, k) for k in ROW if hasattr(row, k)}
-    own_test = (row.estimand, row.method) in TESTS and row.p_value is not None
-    family = {"family": f"{row.estimand} by {kind}" if own_test else None}
-    return {**dict.fromkeys(ROW), **known, **family, "slice": name, "favors_when_positive": favors}
-
-
-def _families(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, Any]]:
-    """Adjusted p-values of each family, in place; notes, and Bonferroni over all tests."""
-    names = dict.fromkeys(r["family"] for r in rows if r["family"] is not None)
-    for name in names:
-        mine = [r for r in rows if r["family"] == name]
-        for row, member in zip(mine, adjust([r["p_value"] for r in mine]).members, strict=True):
-            if member is not None:
-                row["p_holm"], row["p_bh"] = member.holm, member.bh
-    tests = [r for r in rows if r["family"] is not None]
-    left = sum(1 for r in rows if (r["estimand"], r["method"]) in TESTS and r["p_value"] is None)
-    bound = 0.05 / max(1, len(tests))
-    below = [(r["estimand"], r["slice"]) for r in tests if r["p_value"] <= bound]
-    listed = ", ".join(f"{estimand} ({where})" for estimand, where in below[:20])
-    more = f", and {len(below) - 20} more" if len(below) > 20 else ""
-    notes = [
-        f"Bonferroni over the {len(tests):,} tests of this analysis: p below {bound:.3g} for "
-        f"{len(below):,} of them{': ' if below else ''}{listed}{more}. Holm and "
-        "Benjamini-Hochberg are within families."
-    ]
-    if left:
-        notes.append(f"{left} tests are not computable and are in no family.")
-    return notes, {"tests": len(tests), "threshold": bound, "below": below}
+    own = {
+        "slice": where,
+        "family": family(asdict(row), kind),
+        "favors_when_positive": favors(row.estimand, *labels),
+    }
+    return {**dict.fromkeys(ROW), **known, **own}

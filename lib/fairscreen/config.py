@@ -21,6 +21,7 @@ from fairscreen.errors import ConfigError
 from fairscreen.settings.audit import AuditConfig
 from fairscreen.settings.estimation import Estimation
 from fairscreen.settings.population import Population, Sources
+from fairscreen.settings.rank_audit import RankingConfig
 from fairscreen.settings.scoring import Documents
 
 
@@ -67,7 +68,7 @@ class Config(AuditConfig):
 
 
 #: The settings of each design.
-DESIGNS: Mapping[str, type[AuditConfig]] = {"path_specific": Config}
+DESIGNS: Mapping[str, type[AuditConfig]] = {"path_specific": Config, "ranking": RankingConfig}
 
 
 def load(file: str | Path, overrides: Sequence[str] = ()) -> AuditConfig:

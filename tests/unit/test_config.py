@@ -260,6 +260,8 @@ def test_none_is_written(none: str) -> None:
 def test_every_shipped_audit_loads(file: Path) -> None:
     cfg = load(file)
     assert cfg.audit_id == file.stem
+    if cfg.design != "path_specific":
+        return
     for job in cfg.population.jobs.values():
         assert all(len(code) == 4 for code in job.occp + job.psid_occp)
 
@@ -444,5 +446,5 @@ def test_a_variable_may_be_a_qualification_as_a_whole() -> None:
 def test_a_design_that_is_none() -> None:
     with pytest.raises(ConfigError) as caught:
         load(DEMO, ["design=lottery"])
-    named = "Designs are: path_specific."
+    named = "Designs are: path_specific, ranking."
     assert str(caught.value) == f"{DEMO}, design: 'lottery' is no design. {named}"

@@ -9,7 +9,7 @@ from fairscreen.commands import options
 
 _HELP = {
     "applicants": "who applies: bronze tables to applicants",
-    "render": "applicants to resumes",
+    "render": "applicants, or resumes of a corpus, to documents: what a screener is shown",
     "score": "ask the screeners; what was answered is never asked again",
     "estimate": "scores to effects, overlap and patterns",
     "report": "report, summary and MLflow run",

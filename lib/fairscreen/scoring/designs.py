@@ -9,10 +9,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
-from fairscreen.scoring import requests
+from fairscreen.scoring import rank_requests, requests
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.screeners import KINDS
 from fairscreen.settings.audit import AuditConfig
+from fairscreen.settings.rank_audit import RankingConfig
 from fairscreen.tables import Warehouse
 
 
@@ -39,13 +40,21 @@ def requests_of(
     and payload. `prompt_keys`: of path-specific audits, see `requests.of_audit`."""
     if isinstance(cfg, Config):
         return requests.of_audit(warehouse, cfg, prompt_keys, kinds)
-    raise NotImplementedError(cfg.design)
+    if isinstance(cfg, RankingConfig):
+        return rank_requests.of_audit(warehouse, cfg, kinds)
+    raise ValueError(f"nothing is asked by design {cfg.design}")
 
 
 def groups_of(warehouse: Warehouse, cfg: AuditConfig) -> Groups:
     """By what a reader compares outcomes: gender and race of applicants, of own documents alone (a
-    version is somebody of another group)."""
+    version is somebody of another group); label and industry of ranked resumes, controls left out.
+    """
     mine = f"audit_id = '{cfg.audit_id}'"
+    if isinstance(cfg, RankingConfig):
+        documents = warehouse.read("rank_documents").where(mine)
+        rows = documents.select("document_id", "kind", sf.col("version").alias("label"), "industry")
+        own = sf.col("kind").isin("label", "none")
+        return Groups(rows, "document_id", ("label", "industry"), own)
     columns = ("gender", "race")
     people = warehouse.read("applicants").where(mine).select("applicant_id", *columns)
     return Groups(people, "applicant_id", columns, sf.col("version").isNull())

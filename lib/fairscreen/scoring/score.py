@@ -87,7 +87,7 @@ def score(
     scored = warehouse.read("scores").where(mine)
     groups = groups_of(warehouse, cfg)
     outcomes, by_group, unanswered, total, notes = _count(scored, groups)
-    notes += _compare(warehouse, cfg, scored.where(groups.own), groups)
+    notes += _compare(warehouse, cfg, scored, groups)
     return ScoreResult(
         asked=waves.asked,
         reused=total - waves.asked,
@@ -126,7 +126,8 @@ def _compare(
     table, mine = "parser_agreement", f"audit_id = '{cfg.audit_id}'"
     if also:
         people = groups.rows.withColumn("audit_id", sf.lit(cfg.audit_id))
-        rows = agreement.agreement(scored, warehouse.read("replies"), people, also)
+        own = scored.where(groups.own)
+        rows = agreement.agreement(own, warehouse.read("replies"), people, also)
         warehouse.replace(table, rows, where=mine)
         return agreement.notes([r.asDict() for r in warehouse.read(table).where(mine).collect()])
     if warehouse.exists(table):

@@ -47,7 +47,10 @@ def ingest_corpus(warehouse: Warehouse, path: Path, given: Given) -> IngestResul
         if left := corpus_files.others(path):
             notes.append(f"{left} file(s) are neither .txt nor .pdf and were left out.")
         frame = editions.frame(warehouse, [editions.packed(rows)], _DDL)
-        return editions.Loaded(frame, rows.num_rows, notes)
+        synthetic = any(resume.synthetic for resume in found)
+        if synthetic:
+            notes.append("The source says that its resumes are synthetic: nobody's.")
+        return editions.Loaded(frame, rows.num_rows, notes, synthetic)
 
     sha256 = corpus_files.content_sha256(path, given)
     return editions.ingest(

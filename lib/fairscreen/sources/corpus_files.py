@@ -1,7 +1,8 @@
 """Resumes as people have them: a table in JobFair's columns, or a folder of texts and PDFs.
 
 Table (CSV, parquet, Stata, Excel), columns by name in any order and case: Occupation (the
-industry), Role, Resume, and if there are any Cleaned_Resume and Resume_len; others are ignored.
+industry), Role, Resume, and if there are any Cleaned_Resume, Resume_len and Synthetic (true: made
+by a script); others are ignored.
 Folder: INDUSTRY/ROLE/NAME.txt, or INDUSTRY/NAME.txt and less where options give what is missing.
 PDFs are read by pypdf (extra `pdf`).
 """
@@ -31,6 +32,7 @@ _COLUMNS = {
     "resume": ("resume", "resume_str", "original_resume"),
     "cleaned": ("cleaned_resume", "preprocessed_resume"),
     "resume_len": ("resume_len",),
+    "synthetic": ("synthetic",),
 }
 _REMEDY = "Give a table with the columns Occupation, Role, Resume, or a folder of .txt or .pdf."
 _HEADING = re.compile(r"(?:[^\w\s]*[A-Z0-9][A-Z0-9'./()-]*[,&/]?|[&/,-]+)(?=\s|\Z)")
@@ -68,6 +70,7 @@ class Resume:
     resume_len   the source's own count; None = it has none
     text         what versions are made of: `cleaned`, or `resume` without its role, made sound
     repairs      places of `text` that were in the wrong encoding
+    synthetic    made by a script, as its source says: nobody's resume
     """
 
     row: int
@@ -79,6 +82,7 @@ class Resume:
     resume_len: int | None
     text: str
     repairs: int
+    synthetic: bool = False
 
     @property
     def resume_id(self) -> str:
@@ -201,7 +205,8 @@ def _resume(
         problem = f"holds nothing but the role {role!r}"
         raise InputError(at.get("cleaned", at["resume"]), problem, "Remove the row.")
     count = _count(cells.get("resume_len"), at.get("resume_len", ""))
-    return Resume(row, member, occupation, role, resume, cleaned, count, text, repairs)
+    made = (cells.get("synthetic") or "").strip().lower() in {"true", "1", "yes"}
+    return Resume(row, member, occupation, role, resume, cleaned, count, text, repairs, made)
 
 
 def _role(resume: str, given: Given) -> str:

@@ -14,12 +14,12 @@ from fairscreen.scoring import quote as quotes
 from fairscreen.scoring import quote_text, screeners
 from fairscreen.session import get_session
 from fairscreen.settings.audit import AuditConfig
-from fairscreen.stations import path_specific, report
+from fairscreen.stations import path_specific, ranking, reported
 from fairscreen.stations.common import Run, StationResult
 from fairscreen.tables import Warehouse, require_folder
 
 #: What each design does: a module with STATIONS, check, begin and facts.
-DESIGNS: dict[str, Any] = {"path_specific": path_specific}
+DESIGNS: dict[str, Any] = {"path_specific": path_specific, "ranking": ranking}
 
 
 def run_audit(
@@ -46,7 +46,7 @@ def run_audit(
             say(f"no key yet: {missing} Calls that are not answered will need it.")
     design.check(cfg)
     require_folder(cfg.warehouse)
-    report.make_folder(report.folder(cfg))
+    reported.make_folder(reported.folder(cfg))
     say(f"audit {cfg.audit_id}: starting Spark")
     warehouse = Warehouse(get_session(), cfg.warehouse)
     began = time.monotonic()
@@ -66,7 +66,7 @@ def run_audit(
         summary |= design.facts(run.cfg, done)
         summary["notes"] = [n for result in done.values() for n in result.detail.get("notes", [])]
     if until == "report":
-        summary["summary_path"] = report.write_summary(run.cfg, summary)
+        summary["summary_path"] = reported.write_summary(run.cfg, summary)
     return summary
 
 

@@ -1,0 +1,23 @@
+"""One complete ranking audit, from a corpus of resumes to its report.
+
+Runs equally under python, spark-submit and a Databricks spark_python_task. The arguments are those
+of `fairscreen audit`, whose file says `design: ranking`; Databricks reads any exit as a
+failure, so the code is passed on only where it is not 0.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from fairscreen import cli
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit code of `fairscreen audit` with these arguments, of a ranking audit."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    return cli.main(["audit", *given, "--set", "design=ranking"])
+
+
+if __name__ == "__main__" and (code := main()):
+    sys.exit(code)
