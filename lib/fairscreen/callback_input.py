@@ -23,8 +23,8 @@ from fairscreen.rank_input import codes_of
 Texts = NDArray[np.object_]
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-_YES = frozenset({"1", "yes", "true", "y"})
-_NO = frozenset({"0", "no", "false", "n"})
+_YES = frozenset({"1", "1.0", "yes", "true", "y"})
+_NO = frozenset({"0", "0.0", "no", "false", "n"})
 
 
 @dataclass(frozen=True)

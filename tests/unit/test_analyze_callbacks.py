@@ -162,6 +162,16 @@ def test_without_cluster_and_name_the_notes_say_what_is_taken_for_granted() -> N
     assert find(told, method="cluster_t")["all"]["std_error"] > 0
 
 
+def test_answers_may_be_words_numbers_or_truth_values() -> None:
+    frame = sent(8, silent=(0.05, 0.05))
+    plain = analyze_callbacks(frame, **ROLES, **FAST)
+    for words in (("1", "0"), ("1.0", "0.0"), (1.0, 0.0), (True, False), ("YES", "No")):
+        told = frame.assign(
+            callback=[None if v is None else words[v == "no"] for v in frame["callback"]]
+        )
+        assert analyze_callbacks(told, **ROLES, **FAST) == plain
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

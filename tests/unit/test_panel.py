@@ -146,3 +146,16 @@ def test_covariance_of_gaps_is_what_one_model_has_and_what_models_share() -> Non
     assert abs(v[0, 2]) < 0.9 * v[0, 0]
     with pytest.raises(InputError, match="model 1: has no complete pair"):
         gap_covariance(d[:, :2], np.stack([n[:, 0], 0 * n[:, 0]], axis=1), same.ways)
+
+
+def test_gaps_of_two_contrasts_covary_through_their_postings() -> None:
+    race, gender = audit(7, postings=60), audit(8, postings=60)
+    nothing = np.zeros(len(race))
+    d = np.stack([np.append(race.d, nothing), np.append(nothing, gender.d)], axis=1)
+    n = np.stack([np.append(race.n, nothing), np.append(nothing, gender.n)], axis=1)
+    _, v = gap_covariance(d, n, [np.append(race.posting, gender.posting)])
+    left = [
+        (p.d - p.d.mean()).reshape(60, 4).sum(axis=1) / len(p) for p in (race, gender)
+    ]  # fmt: skip
+    assert v[0, 1] == pytest.approx(left[0] @ left[1] * 60 / 59)
+    assert v[1, 1] == pytest.approx(left[1] @ left[1] * 60 / 59)

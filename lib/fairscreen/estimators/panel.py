@@ -75,7 +75,8 @@ def gap_covariance(
     and pair of names that all models share.
 
     d, n (C, M): favored minus other, and complete pairs, by cell and model; ways: codes (C,) of
-    posting, and of both names where they are a sample too.
+    posting, and of both names where they are a sample too. Columns may be of two contrasts (race
+    and gender gaps of each model): a cell has n = 0 where it is of the other one.
     Raises InputError where a model has no pair or a way has one group.
     """
     top, below = np.asarray(d, dtype=np.float64), np.asarray(n, dtype=np.float64)
