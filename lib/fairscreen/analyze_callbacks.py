@@ -109,7 +109,7 @@ def _placebo(given: Callbacks, roles: Roles, options: CallbackOptions) -> list[d
         return []
     without = data.take(given.placebo)
     own = replace(options, names=False, margin=None, seed=f"{options.seed}/placebo")
-    found = [replace(r, part=None) for r in callbacks(without, own).rows if r.part is None]
+    found = [r for r in callbacks(without, own).rows if r.part is None]
     rows = [_row(r, "pairs=placebo", ("pairs",), roles, given.names) for r in found]
     compared = placebo_rows(data.take(~given.placebo), without, level=options.level)
     return rows + [_row(r, "all", (), roles, given.names) for r in compared]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from scipy.stats import fisher_exact
+from scipy.stats import t as student
 from statsmodels.stats.proportion import proportions_ztest
 
 from fairscreen.errors import InputError
@@ -96,6 +97,10 @@ def test_names_and_silence_have_rows_of_their_own() -> None:
     result = unpaired(cells(sent(3, silent=0.1)), CallbackOptions(margin=3.0))
     rows = gaps(result)
     assert rows["tost"].std_error == rows["cluster_posting_names"].std_error
+    assert [r["estimand"] for r in result.to_rows()] == [r.estimand for r in result.rows]
+    ratio = next(r for r in result.rows if r.estimand == "callback_ratio")
+    reach = np.log(ratio.ci_high / ratio.estimate) / (ratio.std_error / ratio.estimate)
+    assert reach == pytest.approx(student.ppf(0.975, 7))  # eight names of an arm
     missing = next(r for r in result.rows if r.estimand == "missing_gap_pp")
     assert missing.n == result.applications > result.answered
     assert missing.estimate > 0

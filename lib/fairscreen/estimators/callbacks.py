@@ -236,7 +236,7 @@ def _ratio_row(pairs: CallbackPairs, level: float) -> CallbackRow:
 
 def ratio_row(
     other: Ints, favored: Ints, n_other: Ints, n_favored: Ints, ways: Sequence[Ints], level: float,
-    *, n: int,
+    *, n: int, df: int | None = None,
 ) -> CallbackRow:  # fmt: skip
     """Other's rate over favored's from counts (C,), with the interval of its log."""
     method = "cluster_posting" + ("_names" if len(ways) > 1 else "")
@@ -245,7 +245,7 @@ def ratio_row(
     one, two = other.sum() / n_other.sum(), favored.sum() / n_favored.sum()
     influence = other / other.sum() - n_other / n_other.sum()
     influence = influence - (favored / favored.sum() - n_favored / n_favored.sum())
-    log = from_influence(math.log(one / two), influence, ways, level=level)
+    log = from_influence(math.log(one / two), influence, ways, level=level, df=df)
     value = float(one / two)
     if log.std_error is None or log.low is None or log.high is None:
         return CallbackRow(RATIO, method, value, None, None, None, None, n, "flagged", ONE_GROUP)

@@ -9,8 +9,9 @@ Sources: Bertrand & Mullainathan (2004), table 1; Kline, Rose & Walters (2022), 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,6 +117,10 @@ class UnpairedResult:
     answered: int
     lacking: tuple[int, int]
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One dict per row, with the columns of `estimates` known here."""
+        return [asdict(row) for row in self.rows]
+
     def summary(self) -> str:
         """A table for people to read."""
         title = f"{self.answered:,} of {self.applications:,} applications answered"
@@ -161,7 +166,7 @@ def unpaired(data: Applications, options: CallbackOptions | None = None) -> Unpa
     ways = [some.posting] if some.name is None else [some.posting, some.name]
     rows.append(
         ratio_row(some.called * two, some.called * one, some.n * two, some.n * one, ways,
-                  opts.level, n=answered)
+                  opts.level, n=answered, df=_names_df(some) if some.name is not None else None)
     )  # fmt: skip
     if opts.margin is not None:
         rows.append(equivalence_row(best, opts.margin))
