@@ -48,3 +48,8 @@ def test_is_refused_where_overlap_is() -> None:
 def test_needs_rows() -> None:
     with pytest.raises(InputError, match="the published bootstrap resamples rows"):
         published_bootstrap(data(300, cells=True), OPTIONS)
+
+
+def test_one_sample_has_no_spread() -> None:
+    with pytest.raises(InputError, match="draws: 1 give no spread"):
+        published_bootstrap(data(300), OPTIONS, draws=1)

@@ -38,6 +38,8 @@ def published_bootstrap(
     an effect that they refuse or flag is refused or flagged here. Samples that leave a fold
     without one of the groups are drawn anew. Raises InputError for cells of several people.
     """
+    if draws < 2:
+        raise InputError("draws", f"{draws} give no spread", "Give 2 or more.")
     if (data.n > 1).any():
         raise InputError(
             "array n",
