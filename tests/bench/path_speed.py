@@ -162,7 +162,8 @@ def published(draws: int) -> tuple[list[str], float]:
     told = "measured" if draws >= DRAWS else f"EXTRAPOLATED from {draws} refits"
     return [
         f"published bootstrap of one case ({n:,} rows): {refit:.2f} s a refit, "
-        f"{fixed - 2 * refit:.1f} s for tuning and the overlap; {DRAWS} refits: {whole:,.0f} s, {told}"
+        f"{fixed - 2 * refit:.1f} s for tuning and the overlap; "
+        f"{DRAWS} refits: {whole:,.0f} s, {told}"
     ], whole
 
 
