@@ -12,12 +12,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
 from fairscreen.estimators.ranking import RankingOptions, crossed, ranking
@@ -25,8 +23,7 @@ from fairscreen.estimators.ranks import RankRow, RankSets
 from fairscreen.rank_input import Sets, incomplete, rank_sets
 from fairscreen.rank_rows import Extra, family, favors, fill_families, narrowed, slice_rows
 from fairscreen.result_rows import ROW
-
-MAX_SLICES = 2_000
+from fairscreen.slices import Slice, slices_of
 
 
 def analyze_ranking(
@@ -102,7 +99,7 @@ def analyze_sets(
     """
     favored, other, neutral = labels
 
-    def told(part: tuple[str, tuple[str, ...], NDArray[np.bool_]]) -> list[dict[str, Any]]:
+    def told(part: Slice) -> list[dict[str, Any]]:
         name, columns, at = part
         own = replace(options, seed=f"{options.seed}/{name}")
         return [
@@ -112,7 +109,11 @@ def analyze_sets(
 
     # Draws let go of Python's lock; each slice has a seed of its own, so the order moves nothing.
     with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
-        rows = [row for part in pool.map(told, list(_slices(sets, where))) for row in part]
+        rows = [
+            row
+            for part in pool.map(told, slices_of(sets.slices, sets.names, where))
+            for row in part
+        ]
     found = {**excluded, **incomplete(sets, favored, other, neutral)}
     said, bonferroni = fill_families(rows)
     return {
@@ -137,40 +138,6 @@ def check_options(o: RankingOptions, favored: str, other: str, neutral: str | No
     for option, given in (("--draws", o.published_draws), ("--swaps", o.swaps)):
         if given < 99:
             raise InputError(option, f"{given} is too few", "Give 99 or more.")
-
-
-def _slices(sets: Sets, where: str) -> Iterator[tuple[str, tuple[str, ...], NDArray[np.bool_]]]:
-    """Canonical name, its columns, and the sets: all, then values of each combination."""
-    kinds = range(len(sets.names))
-    chosen = [c for size in range(len(sets.names) + 1) for c in combinations(kinds, size)]
-    found = []
-    for columns in chosen:
-        part = sets.slices[:, list(columns)]
-        tuples = [tuple(row) for row in part.tolist()]
-        for value in sorted(set(tuples), key=_natural):
-            found.append((columns, value))
-        if len(found) > MAX_SLICES:
-            raise InputError(
-                f"{where}, --slice", f"makes more than {MAX_SLICES:,} slices", "Give fewer columns."
-            )
-    for columns, value in found:
-        named = "; ".join(f"{sets.names[c]}={v}" for c, v in zip(columns, value, strict=True))
-        mine = np.ones(len(sets.data), dtype=bool)
-        for c, v in zip(columns, value, strict=True):
-            mine &= sets.slices[:, c] == v
-        yield named or "all", tuple(sets.names[c] for c in columns), mine
-
-
-def _natural(value: tuple[str, ...]) -> tuple[tuple[int, float, str], ...]:
-    """Numbers by size, before texts."""
-
-    def key(text: str) -> tuple[int, float, str]:
-        try:
-            return 0, float(text), text
-        except ValueError:
-            return 1, 0.0, text
-
-    return tuple(key(v) for v in value)
 
 
 def _rows_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -14,25 +14,25 @@ MAX_SLICES = 2_000
 Slice = tuple[str, tuple[str, ...], NDArray[np.bool_]]
 
 
-def slices_of(values: NDArray[np.object_], names: Sequence[str], where: str) -> list[Slice]:
+def slices_of(values: NDArray[np.object_], names: Sequence[str], where: str) -> Iterator[Slice]:
     """Canonical name, its columns and the rows, of values (N, S) of columns `names`: `all` first,
     then single columns, then combinations; numbers by size. InputError beyond MAX_SLICES."""
-    found: list[Slice] = []
+    found = []
     for size in range(len(names) + 1):
         for columns in combinations(range(len(names)), size):
-            kinds = sorted({tuple(row) for row in values[:, list(columns)].tolist()}, key=_natural)
-            if len(found) + len(kinds) > MAX_SLICES:
+            kinds = {tuple(row) for row in values[:, list(columns)].tolist()}
+            found += [(columns, kind) for kind in sorted(kinds, key=_natural)]
+            if len(found) > MAX_SLICES:
                 raise InputError(
                     f"{where}, --slice", f"makes more than {MAX_SLICES:,} slices",
                     "Give fewer columns.",
                 )  # fmt: skip
-            for kind in kinds:
-                mine = np.ones(len(values), dtype=bool)
-                for c, v in zip(columns, kind, strict=True):
-                    mine &= values[:, c] == v
-                named = "; ".join(f"{names[c]}={v}" for c, v in zip(columns, kind, strict=True))
-                found.append((named or "all", tuple(names[c] for c in columns), mine))
-    return found
+    for columns, kind in found:
+        mine = np.ones(len(values), dtype=bool)
+        for c, v in zip(columns, kind, strict=True):
+            mine &= values[:, c] == v
+        named = "; ".join(f"{names[c]}={v}" for c, v in zip(columns, kind, strict=True))
+        yield named or "all", tuple(names[c] for c in columns), mine
 
 
 def _natural(value: tuple[str, ...]) -> tuple[tuple[int, float, str], ...]:
