@@ -10,6 +10,8 @@ from fairscreen.audits.answers import case_data
 from fairscreen.audits.coding import ungrouped
 from fairscreen.config import Config
 from fairscreen.estimators.path_specific import fit_classifiers
+from fairscreen.stations import estimate
+from fairscreen.stations.common import Run
 from fairscreen.tables import ddl_columns
 from path_people import N, cell_rows, config, directly, furthest, payloads, tables
 
@@ -80,3 +82,21 @@ def test_a_case_does_not_change_with_the_cases_beside_it(both) -> None:
     several = payloads(cell_rows(*both, among), among, pass_1(*both, among))
     assert one["shared"]
     assert one == several[1]
+
+
+def test_the_station_writes_the_table_and_reads_it_back(warehouse, both) -> None:
+    cfg = config(
+        "scoring.models={m: {kind: planted}, n: {kind: planted}, o: {kind: planted}}",
+        "estimation.roles.redlining=[region]",
+        "estimation.roles.business=[edu_level]",
+    )
+    applicants, scores = both
+    tables_read = {"applicants": applicants, "scores": scores, "known_propensity": None}
+    for _ in range(2):  # again: replaced, not added to
+        found = estimate._propensity(Run(cfg, warehouse), tables_read)
+    counts = {name: rows.count() for name, rows in found.items()}
+    assert min(counts.values()) > 0
+    assert warehouse.read("propensity").count() == sum(counts.values())
+    told = payloads(cell_rows(*both, cfg), cfg, found[propensities.UNGROUPED])
+    assert told == payloads(cell_rows(*both, cfg), cfg, pass_1(*both, cfg))
+    assert [payload["shared"] for payload in told] == [False, True, True]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from fairscreen.audits import path_specific, population_effects, ungrouped
+from fairscreen.audits import coding, path_specific, population_effects, propensities, ungrouped
+from fairscreen.audits.estimated import fitted
+from fairscreen.audits.propensities import GROUPED, UNGROUPED
 from fairscreen.config import Config
 from fairscreen.population.behind import Behind, behind
 from fairscreen.scoring.agreement import gap_notes
@@ -17,7 +22,7 @@ INPUTS = ("applicants", "documents", "scores", "known_propensity")
 
 
 def run(run: Run[Config], bronze: Bronze, score: StationResult) -> StationResult:
-    """Rows of `estimates`, `overlap`, `diagnostics` and `patterns` of this audit."""
+    """Rows of `propensity`, `estimates`, `overlap`, `diagnostics`, `patterns` of this audit."""
     cfg, warehouse = run.cfg, run.warehouse
 
     def work() -> dict[str, Any]:
@@ -28,15 +33,16 @@ def run(run: Run[Config], bronze: Bronze, score: StationResult) -> StationResult
         weighs = cfg.estimation.weights == "population"
         if weighs:
             versions["acs_person"] = warehouse.version("acs_person")
+        propensity = _propensity(run, table)
         result = path_specific.run(
             table["applicants"], table["scores"], table["known_propensity"], cfg,
-            config_hash=cfg.hash(), input_versions=versions,
+            config_hash=cfg.hash(), input_versions=versions, propensity=propensity[GROUPED],
         )  # fmt: skip
         fine = ungrouped.Ungrouped([], [], [])
         if cfg.estimation.observes:
             fine = ungrouped.run(
                 table["applicants"], table["scores"], cfg,
-                config_hash=cfg.hash(), input_versions=versions,
+                config_hash=cfg.hash(), input_versions=versions, propensity=propensity[UNGROUPED],
             )  # fmt: skip
         whole = population_effects.PopulationEffects([], [], [])
         if weighs:
@@ -64,6 +70,28 @@ def _behind(run: Run[Config], bronze: Bronze, version: int) -> Behind:
     mine = sf.col("source_sha256").isin(*bronze.sha256["acs"])
     acs = run.warehouse.read("acs_person", version=version).where(mine)
     return behind(acs, run.cfg.population, source_names(run.warehouse, bronze.sha256["acs"]))
+
+
+def _propensity(run: Run[Config], table: Mapping[str, DataFrame]) -> dict[str, DataFrame | None]:
+    """Pass 1, written and read back: rows of `propensity` by resolution; none where nothing is
+    estimated by propensities."""
+    cfg, warehouse = run.cfg, run.warehouse
+    people = table["applicants"], table["scores"]
+    found = []
+    if cfg.estimation.observes:
+        options = path_specific.path_options(cfg)
+        found.append(propensities.rows(*people, table["known_propensity"], cfg, options))
+        if (how := coding.ungrouped(cfg)) is not None:
+            fine = fitted(cfg)
+            options = path_specific.path_options(fine)
+            found.append(propensities.rows(*people, None, fine, options, how))
+    if not found:
+        warehouse.replace("propensity", warehouse.rows("propensity", []), where=run.mine)
+        return {GROUPED: None, UNGROUPED: None}
+    both = reduce(lambda one, two: one.unionByName(two), found)
+    warehouse.replace("propensity", both, where=run.mine)
+    mine = warehouse.read("propensity").where(run.mine)
+    return {name: mine.where(sf.col("resolution") == name) for name in (GROUPED, UNGROUPED)}
 
 
 def _parser_notes(run: Run[Config]) -> list[str]:

@@ -29,8 +29,8 @@ _TABLES = (
     "acs_person", "psid_person", "ssa_name", "census_surname", "applicants", "exclusions",
     "experience_fit", "population_fit", "known_propensity", "first_name_typicality",
     "surname_typicality", "versions",
-    "documents", "contents", "requests", "replies", "scores", "estimates", "overlap", "patterns",
-    "diagnostics",
+    "documents", "contents", "requests", "replies", "scores", "propensity", "estimates", "overlap",
+    "patterns", "diagnostics",
 )  # fmt: skip
 
 
