@@ -107,6 +107,7 @@ def test_headline_clusters_by_names_too_and_equivalence_stands_on_it(result) -> 
     half = student.ppf(0.975, 37) * head.std_error
     assert (head.ci_high - head.ci_low) / 2 == pytest.approx(half)
     assert tost.std_error == head.std_error
+    assert tost.ci_high - tost.estimate == pytest.approx(student.ppf(0.95, 37) * head.std_error)
     # The margin is 2 points, the gap about 5: shown not to be inside.
     assert tost.p_value > 0.5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, ttest_1samp
 from statsmodels.stats.weightstats import ztost
 
 from fairscreen.estimators.equivalence import MARGIN_AT_80_PERCENT_POWER, power, tost
@@ -50,3 +50,15 @@ def test_margin_of_80_percent_power() -> None:
 def test_what_cannot_be_tested_is_refused(margin: float, error: float) -> None:
     with pytest.raises(ValueError, match="must be above 0"):
         tost(estimate=0.0, std_error=error, margin=margin)
+
+
+def test_with_degrees_of_freedom_both_tests_are_those_of_student() -> None:
+    one_sided = [
+        ttest_1samp([1.0, 3.0, 2.0, 4.0], bound, alternative=side).pvalue
+        for bound, side in ((-5, "greater"), (5, "less"))
+    ]
+    error = np.std([1, 3, 2, 4], ddof=1) / 2
+    found = tost(estimate=2.5, std_error=error, margin=5, df=3)
+    assert found.p_value == pytest.approx(max(one_sided))
+    wide = tost(estimate=2.5, std_error=error, margin=5)
+    assert found.minimal_margin > wide.minimal_margin

@@ -139,19 +139,20 @@ def gap_row(estimand: str, method: str, found: Clustered, n: int) -> CallbackRow
 def _gap_rows(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
     n, rows = int(pairs.n.sum()), []
     some = pairs.take(pairs.n > 0)  # groups without a complete pair are no clusters
-    by_posting = gap_row(
-        GAP, BY_POSTING, ratio(some.d, some.n, [some.posting], level=opts.level), n
-    )
-    best = by_posting
+    best = by_posting = ratio(some.d, some.n, [some.posting], level=opts.level)
     if pairs.favored is not None:
-        best = gap_row(GAP, HEADLINE, ratio(some.d, some.n, some.ways, level=opts.level), n)
-        rows += [best, _permutation_row(some, opts, n), *_left_out_rows(some, n)]
+        best = ratio(some.d, some.n, some.ways, level=opts.level)
+        rows += [
+            gap_row(GAP, HEADLINE, best, n),
+            _permutation_row(some, opts, n),
+            *_left_out_rows(some, n),
+        ]
     sums, times = (group_sums(v, some.posting) for v in (some.d, some.n))
     flip = sign_flip(sums, unit=1.0, seed=f"{opts.seed}/callbacks")
     gap = 100 * float(sums.sum()) / n
     method = SIGN_FLIP if flip.method == "exact" else f"{SIGN_FLIP}_monte_carlo"
     rows.append(CallbackRow(GAP, method, gap, None, None, None, flip.p_value, n))
-    rows.append(by_posting)
+    rows.append(gap_row(GAP, BY_POSTING, by_posting, n))
     drawn = paired_tests.bootstrap_interval(
         sums, times, draws=opts.draws, level=opts.level, seed=opts.seed
     )
@@ -164,7 +165,7 @@ def _gap_rows(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
     for method, p in paired_tests.mcnemar(b, c).items():
         rows.append(CallbackRow(GAP, method, gap, None, None, None, p, n))
     if opts.margin is not None:
-        rows.append(equivalence_row(best, opts.margin))
+        rows.append(equivalence_row(best, n, opts.margin))
     return rows
 
 
@@ -175,16 +176,14 @@ def _interval_row(method: str, found: paired_tests.Interval, n: int) -> Callback
     )
 
 
-def equivalence_row(row: CallbackRow, margin: float) -> CallbackRow:
-    """Two one-sided tests against a margin in the units of the row."""
-    if not row.std_error or row.estimate is None:
+def equivalence_row(found: Clustered, n: int, margin: float) -> CallbackRow:
+    """Two one-sided t tests of a gap (a share) against a margin in percentage points."""
+    if not found.std_error:
         why = "no_standard_error: there is one group, or every gap is the same"
-        return not_computable(row.estimand, "tost", row.n, why)
-    test = tost(estimate=row.estimate, std_error=row.std_error, margin=margin)
-    return CallbackRow(
-        row.estimand, "tost", row.estimate, row.std_error, test.ci_low, test.ci_high,
-        test.p_value, row.n,
-    )  # fmt: skip
+        return not_computable(GAP, "tost", n, why)
+    gap, error = 100 * found.value, 100 * found.std_error
+    test = tost(estimate=gap, std_error=error, margin=margin, df=found.df)
+    return CallbackRow(GAP, "tost", gap, error, test.ci_low, test.ci_high, test.p_value, n)
 
 
 def _permutation_row(pairs: CallbackPairs, opts: CallbackOptions, n: int) -> CallbackRow:

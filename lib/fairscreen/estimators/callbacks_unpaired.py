@@ -152,16 +152,14 @@ def unpaired(data: Applications, options: CallbackOptions | None = None) -> Unpa
     ]  # fmt: skip
     gap = a / n1 - c / n0
     influence = _influence(some)
-    ols = gap_row(GAP, OLS, _regression(gap, influence, some, opts.level), answered)
-    best = ols
+    best = ols = _regression(gap, influence, some, opts.level)
     if some.name is not None:
         ways = [some.posting, some.name]
         # Each name stands for one arm: its degrees of freedom are those of the smaller arm.
-        best = gap_row(GAP, HEADLINE, from_influence(gap, influence, ways, level=opts.level,
-                                                     df=_names_df(some)), answered)  # fmt: skip
-        rows.append(best)
-    rows += [_difference(a, n1, c, n0, opts.level), _fisher(a, n1, c, n0), ols]
-    rows.append(_within(some, opts.level))
+        best = from_influence(gap, influence, ways, level=opts.level, df=_names_df(some))
+        rows.append(gap_row(GAP, HEADLINE, best, answered))
+    rows += [_difference(a, n1, c, n0, opts.level), _fisher(a, n1, c, n0)]
+    rows += [gap_row(GAP, OLS, ols, answered), _within(some, opts.level)]
     one, two = (some.arm == k for k in (1, 0))
     ways = [some.posting] if some.name is None else [some.posting, some.name]
     rows.append(
@@ -169,7 +167,7 @@ def unpaired(data: Applications, options: CallbackOptions | None = None) -> Unpa
                   opts.level, n=answered, df=_names_df(some) if some.name is not None else None)
     )  # fmt: skip
     if opts.margin is not None:
-        rows.append(equivalence_row(best, opts.margin))
+        rows.append(equivalence_row(best, answered, opts.margin))
     if any(data.lacking):
         rows.append(_silence(data, opts.level))
     if opts.names and some.name is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import norm
+from scipy.stats import t as student
 
 MARGIN_AT_80_PERCENT_POWER = float(norm.ppf(0.95) + norm.ppf(0.90))  # in standard errors
 
@@ -33,19 +34,24 @@ class Equivalence:
     minimal_margin: float
 
 
-def tost(*, estimate: float, std_error: float, margin: float, alpha: float = 0.05) -> Equivalence:
-    """Two one-sided normal tests of one estimate; all in the units of the estimate.
+def tost(
+    *, estimate: float, std_error: float, margin: float, alpha: float = 0.05,
+    df: float | None = None,
+) -> Equivalence:  # fmt: skip
+    """Two one-sided tests of one estimate, normal, or Student's with df degrees of freedom; all in
+    the units of the estimate.
 
     Raises ValueError where margin or std_error is not a positive finite number.
     """
     if not (np.isfinite(margin) and margin > 0 and np.isfinite(std_error) and std_error > 0):
         raise ValueError(f"margin {margin} and standard error {std_error} must be above 0")
+    law = norm if df is None else student(df)
     far, near = abs(estimate) + margin, abs(estimate) - margin
-    reach = float(norm.ppf(1 - alpha)) * std_error
+    reach = float(law.ppf(1 - alpha)) * std_error
     return Equivalence(
         margin=margin,
-        p_value=float(norm.cdf(near / std_error)),  # the side that the estimate leans to
-        p_exceeds=float(min(1.0, norm.sf(near / std_error) + norm.sf(far / std_error))),
+        p_value=float(law.cdf(near / std_error)),  # the side that the estimate leans to
+        p_exceeds=float(min(1.0, law.sf(near / std_error) + law.sf(far / std_error))),
         ci_low=estimate - reach,
         ci_high=estimate + reach,
         minimal_margin=abs(estimate) + reach,
