@@ -269,13 +269,15 @@ def name_tables(few: int, say: Callable[[str], None]) -> None:
             f"{np.mean(posting_only):>12.3f}{np.mean(np.array(p) <= 0.05):>13.3f}")  # fmt: skip
 
 
-def trend_table(few: int, say: Callable[[str], None]) -> None:
+def trend_table(
+    few: int, say: Callable[[str], None], taus: tuple[float, ...] = (0.0, 0.5, 1.0)
+) -> None:
     error = np.linspace(0.1, 0.35, 14)
     v = np.outer(error, error) * (0.3 + 0.7 * np.eye(14))
     say(f"\nSlope of 14 models, {few:,} samples: coverage of 95% intervals, sampling errors alone")
     say("beside; recovered = the interval is below 0; * = outside 93 to 97%.\n")
     say(f"{'tau':>6}  {'REML, KH':>9}{'sampling only':>15}{'recovered':>11}{'mean slope':>12}")
-    for tau in (0.0, 0.5, 1.0):
+    for tau in taus:
         rng = np.random.default_rng([6, round(10 * tau)])
         rows = []
         for _ in range(few):
