@@ -91,6 +91,15 @@ def test_weights_of_unlike_sizes_stay_numbers() -> None:
     assert np.isfinite(rows[0]["estimate"])
 
 
+def test_one_weight_that_dwarfs_all_others_leaves_no_fault() -> None:
+    frame = people().assign(w=lambda d: np.where(np.arange(len(d)) == 0, 1e300, 1.0))
+    rows = analyze_paths(frame, **ROLES, weight="w", bootstrap_draws=0)["rows"]
+    assert {row["status"] for row in rows if row["estimand"] == "NDE"} == {"not_computable"}
+    for row in rows:
+        numbers = [row[k] for k in ("estimate", "std_error", "ci_low", "ci_high", "p_value")]
+        assert all(v is None or np.isfinite(v) for v in numbers)
+
+
 def test_scores_that_are_all_alike_say_so() -> None:
     for score in (0.1, 1e9, 1e139):
         row = analyze_paths(people().assign(y=score), **ROLES, bootstrap_draws=0)["rows"][0]

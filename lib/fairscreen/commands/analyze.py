@@ -101,8 +101,10 @@ def _register_paths(designs: argparse._SubParsersAction[argparse.ArgumentParser]
     add("--margin", type=float, metavar="POINTS",
         help="effects inside it are negligible: adds equivalence tests")  # fmt: skip
     add("--confounder", nargs=2, type=float, metavar=("CF_Y", "CF_D"),
-        help="bounds under a confounder that was left out: the share of the score's residual "
-        "variance that it explains, the share of the weights' variance that it adds")  # fmt: skip
+        help="bounds under a confounder that was left out, sampling error included: the share that "
+        "it explains of the score's variance given x and z (TE) or given all columns (the other "
+        "effects, whose bounds take in no common cause of x and a mediator), and the share that "
+        "it adds to the variance of the weights")  # fmt: skip
     add("--seed", type=int, default=20260322, metavar="N", help="seed of folds and draws")
     options.add_json(paths)
     paths.set_defaults(run=run_paths)

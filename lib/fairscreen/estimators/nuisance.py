@@ -213,14 +213,9 @@ def cross_fit(
     return Nuisances(**found, **fitted, quality=(*quality, *more), strata=strata)
 
 
-def score_given_all(
-    problem: Problem, learner: Learner | Sequence[Learner], repeat: int
-) -> dict[str, Floats]:
-    """g1, g0 (C,): E[Y | B, R, x, Z] of both groups, out of fold."""
-    return out_of_fold(problem, learner, repeat, GIVEN_ALL, known=False)[0]
-
-
+# E[Y | B, R, x, Z] and E[Y | x, Z] of both groups.
 GIVEN_ALL = (Step("g1", "brz", (1,)), Step("g0", "brz", (0,)))
+GIVEN_Z = (Step("m1", "z", (1,)), Step("m0", "z", (0,)))
 
 
 def out_of_fold(

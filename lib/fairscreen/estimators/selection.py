@@ -244,7 +244,9 @@ def _rate(method: str, group: int, rate: _Mean, z: float) -> OutcomeRow:
             "flagged", _ONE,
         )  # fmt: skip
     error, p = float(np.sqrt(rate.variance)), rate.value
-    size = p * (1 - p) / rate.variance if rate.variance > 0 else rate.kish_n
+    # A weight that dwarfs all others leaves a rate of 1 or 0, to the last digit.
+    size = p * (1 - p) / rate.variance if rate.variance > 0 else 0.0
+    size = size or rate.kish_n
     centre = (p + z**2 / (2 * size)) / (1 + z**2 / size)
     half = z * float(np.sqrt(p * (1 - p) / size + z**2 / (4 * size**2))) / (1 + z**2 / size)
     low, high = max(0.0, centre - half), min(1.0, centre + half)

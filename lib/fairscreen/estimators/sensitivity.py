@@ -1,14 +1,18 @@
 """How strong a confounder would have to be: omitted variable bounds on the path-specific effects.
 
 Each effect is E[alpha Y], where alpha, the weight that its score puts on Y, is the Riesz
-representer of the functional for the regression g = E[Y | X, R, B, Z]. Somebody who left out U, a
-common cause of X and Y or of a mediator and Y, used the short alpha_s and g_s. Then
+representer of the functional for the regression g of Y: on X and Z for TE, whose alpha knows no
+mediator, else on X, R, B and Z. Somebody who left out U used the short alpha_s and g_s. Then
     |bias| <= B = S sqrt(cf_y cf_d / (1 - cf_d)),    S^2 = E[(Y - g_s)^2] E[alpha_s^2],
 with cf_y the share of the residual variance of Y that U explains, and cf_d the share of alpha's
 variance that U adds: 1 - E[alpha_s^2] / E[alpha^2]. The bound is reached where what U does to g
 and to alpha is perfectly correlated.
 Robustness value: the strength cf_y = cf_d at which the bound takes the estimate (or the near end
 of its interval) to 0.
+
+Scope: TE under any U that moves X and Y, through mediators too. The other effects under a common
+cause of X and Y, or of a mediator and Y; not under one of X and a mediator, which bends the law of
+the mediators itself, and which no regression of Y shows.
 
 For data whose confounders nobody controls (`analyze paths`). Applicants of our own generator have
 no hidden confounder. The sampling error of S itself is not in the interval.
@@ -26,7 +30,7 @@ from scipy.special import ndtri
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import Floats, PathData
 from fairscreen.estimators.levels import Mask, Problem
-from fairscreen.estimators.nuisance import GIVEN_ALL, score_given_all
+from fairscreen.estimators.nuisance import GIVEN_ALL, GIVEN_Z, Step, out_of_fold
 from fairscreen.estimators.path_specific import PathOptions, learners
 from fairscreen.estimators.results import EFFECTS, PathResult
 
@@ -68,7 +72,7 @@ def confounding_bounds(
         return {}
     order = data.order()
     ordered = data.take(order)
-    residual = _residual(ordered, options)
+    residuals = [_residual(ordered, options, plan) for plan in (GIVEN_Z, GIVEN_ALL)]
     weights = result.c[order]
     people = ordered.n * ordered.w
     norms = people @ weights**2 / people.sum()
@@ -79,7 +83,7 @@ def confounding_bounds(
         effect = result.effects[name]
         if effect.estimate is None or effect.std_error is None:
             continue
-        scale = float(np.sqrt(residual * norms[j]))
+        scale = float(np.sqrt(residuals[name != "TE"] * norms[j]))
         width, error = strength * scale, reach * effect.std_error
         low, high = effect.estimate - width, effect.estimate + width
         near = max(abs(effect.estimate) - error, 0.0)
@@ -102,19 +106,20 @@ def robustness_value(distance: float, scale: float) -> float:
     return 2 * k / (k + root)
 
 
-def _residual(data: PathData, options: PathOptions) -> float:
-    """E[1(X in {x1, x0}) (Y - g)^2], averaged over the repeats, out of fold.
+def _residual(data: PathData, options: PathOptions, plan: tuple[Step, Step]) -> float:
+    """E[1(X in {x1, x0}) (Y - g)^2] of regressions g of both groups (x1, x0), averaged over the
+    repeats, out of fold.
 
     People of other groups have weight 0 in every effect: nothing of theirs can be confounded.
     """
     problem = Problem.of(data)
-    chosen = learners(problem, options, GIVEN_ALL)
+    chosen = learners(problem, options, plan)
     total = 0.0
     repeats = data.fold.shape[1]
     for k in range(repeats):
-        g = score_given_all(problem, chosen, k)
-        for group, name in ((1, "g1"), (0, "g0")):
-            total += _squares(data, data.x == group, g[name])
+        g = out_of_fold(problem, chosen, k, plan, known=False)[0]
+        for group, step in zip((1, 0), plan, strict=True):
+            total += _squares(data, data.x == group, g[step.name])
     people = float((data.n * data.w).sum())
     return float(total / (repeats * people))
 
