@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 
 from fairscreen.estimators.impact_ratio import impact_rows, mean_rank_row
-from fairscreen.estimators.ranks import ranks
+from fairscreen.estimators.ranks import NO_SPREAD, ranks
 
 
 def by_name(better: int, worse: int, tied: int, item=None) -> dict:
@@ -72,7 +72,8 @@ def test_edges_have_reasons() -> None:
     assert always["impact_ratio"].status == "not_computable"
     assert always["impact_ratio"].reason.startswith("never_selected: other")
     tied = by_name(0, 0, 10)
-    assert (tied["impact_ratio"].estimate, tied["impact_ratio"].p_value) == (1.0, 1.0)
+    assert (tied["impact_ratio"].estimate, tied["impact_ratio"].p_value) == (1.0, None)
+    assert (tied["impact_ratio"].status, tied["impact_ratio"].reason) == ("flagged", NO_SPREAD)
     assert tied["untied_win_ratio"].reason.startswith("no_untied_win")
     alone = by_name(3, 4, 3, item=np.zeros(10))["impact_ratio"]
     assert (alone.status, alone.std_error) == ("flagged", None)

@@ -230,6 +230,15 @@ def test_terciles_are_thirds_of_resumes_and_equal_scores_stay_together() -> None
     assert quality_terciles(np.array([np.nan, 2.0]), np.array([0, 1])).tolist() == [-1, 1]
 
 
+def test_a_row_says_that_fewer_draws_were_made_than_asked_for(monkeypatch) -> None:
+    monkeypatch.setattr("fairscreen.estimators.pooled_permutation._MAX_SHUFFLED", 600 * 1_500)
+    y = np.random.default_rng(1).normal(size=(300, 3))
+    rows = rows_of(ranking(RankSets(y, np.arange(300)), QUICK))
+    published = "pooled_permutation_published"
+    assert rows["score_gap", published].reason.startswith("fewer_draws: 1,500 of 2,000")
+    assert rows["rank_gap", published].reason is None  # ranks have few values
+
+
 def test_results_repeat_and_print() -> None:
     data = planted(12, 30, 0.2, levels=4)
     assert ranking(data, QUICK) == ranking(data, QUICK)

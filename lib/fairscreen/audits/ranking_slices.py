@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairscreen.estimators.rank_level import level_test
 from fairscreen.estimators.ranking import SIGN_FLIP, RankingOptions, ranking
-from fairscreen.estimators.ranks import Array, RankRow, RankSets, not_computable
+from fairscreen.estimators.ranks import Array, RankRow, RankSets, not_computable, settled
 from fairscreen.rank_rows import slice_rows
 from fairscreen.settings.rank_audit import RankingConfig
 
@@ -150,12 +150,10 @@ def _control(
     )
     m = test.mean
     alone = m.items < 2
-    return [
-        *rows,
-        RankRow(
-            MINUS, SIGN_FLIP if test.method == "exact" else "sign_flip_monte_carlo",
-            m.value, m.std_error, m.low, m.high, test.p_value, m.n,
-            "flagged" if alone else "ok",
-            "one_resume: there is no standard error" if alone else None,
-        ),
-    ]  # fmt: skip
+    row = RankRow(
+        MINUS, SIGN_FLIP if test.method == "exact" else "sign_flip_monte_carlo",
+        m.value, m.std_error, m.low, m.high, test.p_value, m.n,
+        "flagged" if alone else "ok",
+        "one_resume: there is no standard error" if alone else None,
+    )  # fmt: skip
+    return [*rows, settled(row, exact=True)]

@@ -27,6 +27,7 @@ from fairscreen.estimators.callback_pairs import (
 )
 from fairscreen.estimators.clustered import Clustered, from_influence, group_sums, ratio
 from fairscreen.estimators.equivalence import tost
+from fairscreen.estimators.ranks import NO_SPREAD, settled
 from fairscreen.estimators.sign_flip import sign_flip
 
 GAP, RATE, RATIO = "callback_gap_pp", "callback_rate", "callback_ratio"
@@ -130,10 +131,12 @@ def gap_row(estimand: str, method: str, found: Clustered, n: int) -> CallbackRow
         return CallbackRow(
             estimand, method, 100 * found.value, None, None, None, None, n, "flagged", ONE_GROUP
         )
-    return CallbackRow(
+    row = CallbackRow(
         estimand, method, 100 * found.value, 100 * found.std_error, 100 * found.low,
-        100 * found.high, found.p_value, n, "ok", NARROW if found.narrow else None,
+        100 * found.high, found.p_value, n, "ok",
+        NARROW if found.narrow and found.std_error else None,
     )  # fmt: skip
+    return settled(row)
 
 
 def _gap_rows(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
@@ -156,7 +159,8 @@ def _gap_rows(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
     drawn = paired_tests.bootstrap_interval(
         sums, times, draws=opts.draws, level=opts.level, seed=opts.seed
     )
-    rows.append(_interval_row(BOOTSTRAP, drawn, n))
+    one = CallbackRow(GAP, BOOTSTRAP, gap, None, None, None, None, n, "flagged", ONE_GROUP)
+    rows.append(_interval_row(BOOTSTRAP, drawn, n) if len(sums) > 1 else one)
     both, b, c, neither = pairs.cells
     rows.append(_interval_row(WALD, paired_tests.wald(b, c, n, level=opts.level), n))
     rows.append(
@@ -171,14 +175,15 @@ def _gap_rows(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
 
 def _interval_row(method: str, found: paired_tests.Interval, n: int) -> CallbackRow:
     error = None if found.std_error is None else 100 * found.std_error
-    return CallbackRow(
+    row = CallbackRow(
         GAP, method, 100 * found.value, error, 100 * found.low, 100 * found.high, found.p_value, n
     )
+    return settled(row)
 
 
 def equivalence_row(found: Clustered, n: int, margin: float) -> CallbackRow:
     """Two one-sided t tests of a gap (a share) against a margin in percentage points."""
-    if not found.std_error:
+    if not found.std_error or gap_row(GAP, "tost", found, n).std_error is None:
         why = "no_standard_error: there is one group, or every gap is the same"
         return not_computable(GAP, "tost", n, why)
     gap, error = 100 * found.value, 100 * found.std_error
@@ -218,11 +223,13 @@ def rate_row(
         return CallbackRow(
             RATE, "cluster_posting", p, None, None, None, None, total, "flagged", ONE_GROUP, part
         )
-    size = p * (1 - p) / found.std_error**2 if found.std_error > 0 else float(found.groups[0])
+    error = settled(
+        CallbackRow(RATE, "cluster_posting", p, found.std_error, None, None, None, total)
+    ).std_error
+    size = p * (1 - p) / error**2 if error else float(found.groups[0])
     low, high = paired_tests.wilson(p * size, size, level=level)
-    return CallbackRow(
-        RATE, "cluster_posting", p, found.std_error, low, high, None, total, part=part
-    )
+    why = None if error else NO_SPREAD  # Wilson's interval needs no error
+    return CallbackRow(RATE, "cluster_posting", p, error, low, high, None, total, "ok", why, part)
 
 
 def _ratio_row(pairs: CallbackPairs, level: float) -> CallbackRow:
@@ -248,10 +255,11 @@ def ratio_row(
     value = float(one / two)
     if log.std_error is None or log.low is None or log.high is None:
         return CallbackRow(RATIO, method, value, None, None, None, None, n, "flagged", ONE_GROUP)
-    return CallbackRow(
+    row = CallbackRow(
         RATIO, method, value, value * log.std_error, math.exp(log.low), math.exp(log.high),
         log.p_value, n, "ok", "below_four_fifths" if value < 0.8 else None,
     )  # fmt: skip
+    return settled(row)
 
 
 def _p_yes(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
@@ -295,12 +303,11 @@ def _silence(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
     state, why = ("ok", None) if low is not None else ("flagged", ONE_GROUP)
     for estimand, bound in (("gap_lower_bound_pp", ends.lower), ("gap_upper_bound_pp", ends.upper)):
         error = None if bound.std_error is None else 100 * bound.std_error
-        rows.append(
-            CallbackRow(
-                estimand, "manski", 100 * bound.value, error, low, high, None, total,
-                state, why,  # type: ignore[arg-type]
-            )
+        row = CallbackRow(
+            estimand, "manski", 100 * bound.value, error, low, high, None, total,
+            state, why,  # type: ignore[arg-type]
         )  # fmt: skip
+        rows.append(settled(row))
     return rows
 
 
@@ -314,10 +321,11 @@ def _firm_row(pairs: CallbackPairs, firm: Ints, level: float) -> CallbackRow:
         None if v is None else 1e4 * v for v in (found.std_error, found.low, found.high)
     )
     why = f"{found.single:,} firms with one posting left out" if found.single else None
-    return CallbackRow(
+    row = CallbackRow(
         "firm_variance_pp2", "moments", 1e4 * found.variance, error, low, high, None, found.firms,
         "ok", why,
     )  # fmt: skip
+    return settled(row)
 
 
 def _name_rows(pairs: CallbackPairs) -> list[CallbackRow]:
@@ -342,13 +350,13 @@ def name_rows(
                             part=arm)]  # fmt: skip
     for r in rates:
         part, one = (f"name of {r.side}", str(r.name)), r.std_error is None
-        rows.append(
-            CallbackRow(RATE, "by_name", r.rate, r.std_error, None, None, None, r.n,
-                        "flagged" if one else "ok", ONE_GROUP if one else None, part)
-        )  # fmt: skip
+        row = CallbackRow(RATE, "by_name", r.rate, r.std_error, None, None, None, r.n,
+                          "flagged" if one else "ok", ONE_GROUP if one else None, part)  # fmt: skip
+        rows.append(settled(row))
         if r.shrunk is not None:
-            rows.append(CallbackRow(RATE, "empirical_bayes", r.shrunk, r.shrunk_error, None, None,
-                                    None, r.n, part=part))  # fmt: skip
+            row = CallbackRow(RATE, "empirical_bayes", r.shrunk, r.shrunk_error, None, None, None,
+                              r.n, part=part)  # fmt: skip
+            rows.append(settled(row))
     return rows
 
 

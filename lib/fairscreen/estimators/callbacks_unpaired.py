@@ -35,6 +35,7 @@ from fairscreen.estimators.callbacks import (
     ratio_row,
 )
 from fairscreen.estimators.clustered import Clustered, compressed, from_influence
+from fairscreen.estimators.ranks import settled
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -212,10 +213,11 @@ def _difference(a: int, n1: int, c: int, n0: int, level: float) -> CallbackRow:
     reach = float(stdtrit(n - 2, (1 + level) / 2)) * error
     pooled = (a + c) / n
     z_error = math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n0))
-    value = 2 * float(ndtr(-abs(p - q) / z_error)) if z_error else 1.0
+    value = 2 * float(ndtr(-abs(p - q) / z_error)) if z_error else None
     gap = p - q
-    return CallbackRow(GAP, DIFFERENCE, 100 * gap, 100 * error, 100 * (gap - reach),
-                       100 * (gap + reach), value, n)  # fmt: skip
+    row = CallbackRow(GAP, DIFFERENCE, 100 * gap, 100 * error, 100 * (gap - reach),
+                      100 * (gap + reach), value, n)  # fmt: skip
+    return settled(row, exact=True)  # its p has an error of its own, that of the pooled share
 
 
 def _fisher(a: int, n1: int, c: int, n0: int) -> CallbackRow:

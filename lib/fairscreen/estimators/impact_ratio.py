@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from fairscreen.estimators.ranks import Array, Ints, RankRow, grouped, item_sums, not_computable
+from fairscreen.estimators.ranks import (
+    Array,
+    Ints,
+    RankRow,
+    grouped,
+    item_sums,
+    not_computable,
+    settled,
+)
 
 FOUR_FIFTHS = 0.8
 METHOD = "ranks_at_least_tied"
@@ -96,7 +104,7 @@ def _ratio(
         reach = float(stdtrit(items - 1, (1 + level) / 2))
     error = math.sqrt(variance)
     if error == 0:  # every set is tied
-        return RankRow(estimand, METHOD, ratio, 0.0, ratio, ratio, 1.0, n)
+        return settled(RankRow(estimand, METHOD, ratio, 0.0, ratio, ratio, None, n))
     size = abs(math.log(ratio)) / error
     p = 2 * float(ndtr(-size) if alone else stdtr(items - 1, -size))
     low, high = ratio * math.exp(-reach * error), ratio * math.exp(reach * error)

@@ -44,6 +44,7 @@ from fairscreen.estimators.ranks import (
     RankRow,
     RankSets,
     not_computable,
+    settled,
 )
 
 SIGN_FLIP, PUBLISHED = "sign_flip_exact", "pooled_permutation_published"
@@ -176,21 +177,29 @@ def _level_rows(
     if opts.margin is not None and estimand == "rank_gap":
         rows.append(_equivalence(rows[0], opts.margin))
     if pooled is not None:
-        rows.append(
-            RankRow(
-                estimand, PUBLISHED, pooled.difference, None, None, None, pooled.p_level, len(d)
-            )
-        )
+        row = RankRow(
+            estimand, PUBLISHED, pooled.difference, None, None, None, pooled.p_level, len(d),
+            reason=_fewer(pooled, opts),
+        )  # fmt: skip
+        rows.append(row)
     return rows
+
+
+def _fewer(pooled: PooledPermutation, opts: RankingOptions) -> str | None:
+    """Says so where fewer draws were made than asked for."""
+    if pooled.draws == opts.published_draws:
+        return None
+    return f"fewer_draws: {pooled.draws:,} of {opts.published_draws:,}, for values and sets so many"
 
 
 def _level_row(estimand: str, test: Level) -> RankRow:
     m = test.mean
-    return RankRow(
+    row = RankRow(
         estimand, SIGN_FLIP if test.method == "exact" else "sign_flip_monte_carlo",
         m.value, m.std_error, m.low, m.high, test.p_value, m.n,
         "ok" if m.items > 1 else "flagged", None if m.items > 1 else _ONE,
     )  # fmt: skip
+    return settled(row, exact=True)
 
 
 def _equivalence(row: RankRow, margin: float) -> RankRow:
@@ -217,10 +226,11 @@ def _sizes(d: Array, item: Ints, level: float) -> list[RankRow]:
 
 def _mean_row(estimand: str, m: Mean, method: str = "paired") -> RankRow:
     several = m.items > 1
-    return RankRow(
+    row = RankRow(
         estimand, method, m.value, m.std_error, m.low, m.high, m.p_value, m.n,
         "ok" if several else "flagged", None if several else _ONE,
     )  # fmt: skip
+    return settled(row)
 
 
 def _spread_rows(
@@ -234,12 +244,11 @@ def _spread_rows(
         rows = [not_computable("spread_ratio", "paired_swap", len(a), why)]
     else:
         one = test.std_error is None
-        rows = [
-            RankRow(
-                "spread_ratio", "paired_swap", test.ratio, test.std_error, test.low, test.high,
-                test.p_value, len(a), "flagged" if one else "ok", _ONE if one else None,
-            )
-        ]  # fmt: skip
+        row = RankRow(
+            "spread_ratio", "paired_swap", test.ratio, test.std_error, test.low, test.high,
+            test.p_value, len(a), "flagged" if one else "ok", _ONE if one else None,
+        )  # fmt: skip
+        rows = [settled(row, exact=True)]
     if opts.pitman_morgan:
         rows.append(_normal_theory(a, b, item, test.ratio if test else None))
     if pooled is not None:
@@ -249,7 +258,7 @@ def _spread_rows(
             rows.append(
                 RankRow(
                     "spread_ratio", PUBLISHED, pooled.ratio, None, None, None, pooled.p_spread,
-                    len(a),
+                    len(a), reason=_fewer(pooled, opts),
                 )
             )  # fmt: skip
     return rows
@@ -283,18 +292,21 @@ def _information_rows(d: Array, words: Array, item: Ints, opts: RankingOptions) 
 
 
 def _coefficient(estimand: str, fit: Coefficient, n: int) -> RankRow:
-    return RankRow(
-        estimand, FIXED_EFFECTS, fit.estimate, fit.std_error, fit.low, fit.high, fit.p_value, n
+    return settled(
+        RankRow(
+            estimand, FIXED_EFFECTS, fit.estimate, fit.std_error, fit.low, fit.high, fit.p_value, n
+        )
     )
 
 
 def _wild(estimand: str, fit: Coefficient, wild: Wild, n: int) -> RankRow:
     endless = wild.low is None or wild.high is None
     why = "open_interval: an end of the interval lies beyond 100 errors" if endless else None
-    return RankRow(
+    row = RankRow(
         estimand, WILD, fit.estimate, fit.std_error, wild.low, wild.high, wild.p_value, n,
         "flagged" if endless else "ok", why,
     )  # fmt: skip
+    return settled(row)
 
 
 def _replicates(squares: Array, answers: Ints, gap: Array, level: float) -> list[RankRow]:
@@ -303,10 +315,11 @@ def _replicates(squares: Array, answers: Ints, gap: Array, level: float) -> list
     if found is None:
         why = "no_replicates: no version was answered twice"
         return [not_computable(e, "replicates", len(gap), why) for e in _REPLICATES]
-    first = RankRow(
+    row = RankRow(
         variance, "replicates", found.variance, found.std_error, found.low, found.high, None,
         len(gap),
     )  # fmt: skip
+    first = settled(row)
     if found.share is None:
         why = "no_spread: the score gap is the same in every set"
         return [first, not_computable(share, "replicates", len(gap), why)]

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,9 @@ HALF = 0.5
 # Means of the same answers in another order differ in their last digits: that is a tie.
 _TIE = 1e-9
 _MAX_LATTICE = 10_000
+NO_SPREAD = "no_spread: nothing varies, so there is no standard error"
+#: An error below this share of its estimate is what floats make of 0.
+_ROUNDING = 1e-12
 
 
 def ranks(y: ArrayLike) -> Array:
@@ -241,6 +244,23 @@ class RankRow:
             raise ValueError(f"{self.estimand}: a number that is not finite has no place in a row")
         if self.status == "not_computable" and (self.estimate is not None or not self.reason):
             raise ValueError(f"{self.estimand}: not computable needs nulls and a reason")
+
+
+Row = TypeVar("Row", bound=RankRow)
+
+
+def settled(row: Row, *, exact: bool = False) -> Row:
+    """The row as it is, or flagged and without error, interval and p where its error is 0: where
+    nothing varies the estimate is a fact of these data, and its error cannot be told.
+
+    exact: p is that of an exact test, which needs no error, and stays.
+    """
+    if row.std_error is None or row.std_error > _ROUNDING * abs(row.estimate or 0.0):
+        return row
+    return replace(
+        row, std_error=None, ci_low=None, ci_high=None, p_value=row.p_value if exact else None,
+        status="flagged", reason="; ".join(filter(None, (row.reason, NO_SPREAD))),
+    )  # fmt: skip
 
 
 def not_computable(estimand: str, method: str, n: int, reason: str) -> RankRow:
