@@ -53,7 +53,8 @@ _NOT_NUMBER = re.compile(r"\b(?:None|nan|NaN|NULL)\b")
 class Published:
     """A result file: frame as read; answers: by version and row, the scores that count; means,
     ranks (N, 3) recomputed from them, NaN where there is none; words (N,) of the text that was
-    sent; mismatches: one dict each; failed: answers of -1."""
+    sent; mismatches: one dict each; failed: answers of -1. texts: whether any is there; without,
+    words are `Resume_len` as the file says, or 0. versions: 2 where nothing neutral was scored."""
 
     frame: pd.DataFrame
     answers: tuple[list[list[float]], ...]
@@ -63,6 +64,8 @@ class Published:
     mismatches: list[dict[str, Any]]
     failed: int
     where: str
+    texts: bool = True
+    versions: int = 3
 
     def recomputed(self) -> pd.DataFrame:
         """The layout with means, ranks and words as recomputed; other columns as they were."""
@@ -103,9 +106,15 @@ def read(path: str | Path) -> Published:
         [len((label(v) or "").split()) for v in frame["Preprocessed_Resume"].tolist()],
         dtype=np.int64,
     )
+    texts = bool(words.any())
+    if not texts and "Resume_len" in frame.columns:
+        words = np.nan_to_num(numbers(frame, "Resume_len", where)).astype(np.int64)
+    versions = 3 if any(answers[2]) else 2
+    placed = np.full(means.shape, np.nan)
+    placed[:, :versions] = ranks(means[:, :versions])
     found = Published(
-        frame, answers, means, ranks(means), words, [],
-        sum(s < 0 for column in given for cell in column for s in cell), where,
+        frame, answers, means, placed, words, [],
+        sum(s < 0 for column in given for cell in column for s in cell), where, texts, versions,
     )  # fmt: skip
     found.mismatches.extend(_mismatches(found, given))
     return found
@@ -164,7 +173,7 @@ def _mismatches(found: Published, given: list[list[list[float]]]) -> list[dict[s
                 if what == "Rank" and np.isnan(ours[at]):
                     reason = "incomplete_set"
                 tell(at, name, _null(shown[at]), _null(ours[at]), reason)
-    if "Resume_len" in frame.columns:
+    if found.texts and "Resume_len" in frame.columns:
         shown = numbers(frame, "Resume_len", found.where)
         original = [len(str(v).split()) for v in labels(frame["Original_Resume"])]
         for at in np.flatnonzero(shown != found.words).tolist():
@@ -219,14 +228,15 @@ def analyze(
     names = tuple(SLICES if slices is None else slices)
     check_columns(frame, where, {"slice": list(names)})
     told = {c: labels(frame[c]) for c in dict.fromkeys([*names, "Industry", "Original_Resume"])}
-    keep, excluded = published.words > 0, Counter[str]()
+    counted, used = bool(published.words.any()), published.versions
+    keep, excluded = (published.words > 0) | (not counted), Counter[str]()
     if gone := int((~keep).sum()):
         excluded["no_text"] = gone
     lacking = np.array([[v is None for v in told[c]] for c in names], dtype=bool)
     if names and lacking.any():
         excluded["missing_slice"] = int((lacking.any(axis=0) & keep).sum())
         keep &= ~lacking.any(axis=0)
-    if not (keep & np.isfinite(published.means).all(axis=1)).any():
+    if not (keep & np.isfinite(published.means[:, :used]).all(axis=1)).any():
         raise InputError(where, "no rank set is complete", "Check the score columns.")
     if published.failed:
         excluded["failed_answer"] = published.failed
@@ -241,18 +251,31 @@ def analyze(
     ).T
     several = bool((times > 1).any())
     data = RankSets(
-        published.means, item, np.maximum(published.words, 1).astype(np.float64),
-        times.astype(np.int64) if several else None, squares if several else None,
+        published.means[:, :used], item,
+        np.maximum(published.words, 1).astype(np.float64) if counted else None,
+        times[:, :used].astype(np.int64) if several else None,
+        squares[:, :used] if several else None,
     )  # fmt: skip
     values = np.empty((len(frame), len(names)), dtype=object)
     for k, name in enumerate(names):
         values[:, k] = told[name]
-    sets = Sets(data.take(keep), values[keep], names, 2, ())
+    neutral = "Neutral" if used == 3 else None
+    sets = Sets(data.take(keep), values[keep], names, 2 if neutral else None, ())
     result = analyze_sets(
-        sets, options, labels=(favored, other, "Neutral"), excluded=excluded,
-        notes=[_note(published)], where=where,
+        sets, options, labels=(favored, other, neutral), excluded=excluded,
+        notes=_notes(published), where=where,
     )  # fmt: skip
     return {**result, "mismatches": published.mismatches}
+
+
+def _notes(published: Published) -> list[str]:
+    told = [_note(published)]
+    if not published.texts:
+        words = "words are those of Resume_len" if published.words.any() else "none are counted"
+        told.append(f"Preprocessed_Resume holds no text: {words}.")
+    if published.versions == 2:
+        told.append("Nothing neutral was scored: ranks are over two versions.")
+    return told
 
 
 def _note(published: Published) -> str:
@@ -278,8 +301,10 @@ def from_answers(
     frame: pd.DataFrame, *, item: Sequence[str], version: str, favored: str, other: str,
     neutral: str | None, score: str, words: str | None, slices: Sequence[str], where: str,
 ) -> pd.DataFrame:  # fmt: skip
-    """Answers of a long frame in JobFair's layout; columns that it has by those names are kept,
-    others of the layout are empty. A version that is missing has an empty list and no rank."""
+    """Answers of a long frame in JobFair's layout; columns that it has by those names are kept.
+    Of the others, those that `read` needs are filled: Original_Resume with the item, proportion
+    with slices and words, which tell the sets of a resume apart, Industry with `all`, model with
+    `unknown`; the rest is empty. A version that is missing has an empty list and no rank."""
     keys = list(dict.fromkeys([*item, *slices, *([words] if words else [])]))
     y, column = numbers(frame, score, where), frame[version]
     told = frame[keys].apply(lambda c: pd.Series(labels(c), index=c.index))
@@ -303,10 +328,21 @@ def from_answers(
         out[f"{name}_Avg_Score"], out[f"{name}_Rank"] = means[:, k], placed[:, k]
     if words is not None:
         out["Resume_len"] = frame[words].iloc[first].to_numpy()
+    cells = told.iloc[first].reset_index(drop=True)
+    apart = [c for c in keys if c not in item]
+    filled = {
+        "Industry": "all", "model": "unknown", "Original_Resume": _joined(cells, item),
+        "proportion": _joined(cells, apart) if apart else "all",
+    }  # fmt: skip
     for name in COLUMNS:
         if name not in out.columns:
-            out[name] = None
+            out[name] = filled.get(name)
     return out[[*COLUMNS, *(c for c in out.columns if c not in COLUMNS)]]
+
+
+def _joined(cells: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """The labels of these columns, row by row, as one text."""
+    return ["; ".join(map(str, row)) for row in cells[list(columns)].itertuples(index=False)]
 
 
 def check_target(target: str | None) -> None:

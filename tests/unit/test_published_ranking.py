@@ -201,3 +201,41 @@ def test_the_command(tmp_path, capsys) -> None:
     told = json.loads(capsys.readouterr().out)
     assert told["mismatches"] == []
     assert {"proportion=0.1", "proportion=1.0"} <= {r["slice"] for r in told["rows"]}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(("neutral", "words"), [("none", "words"), (None, None)])
+def test_a_long_file_that_is_exported_gives_its_numbers_again(
+    tmp_path, capsys, ending, neutral, words
+) -> None:
+    rng = np.random.default_rng(3)
+    long = pd.DataFrame(
+        [
+            {"resume": f"r{i}", "year": 2020 + level, "words": 100 * (1 + level) + i, "gender": g,
+             "score": int(rng.integers(1, 11))}
+            for i in range(25) for level in (0, 1) for g in ("Male", "Female", "none")
+        ]
+    )  # fmt: skip
+    long.to_csv(tmp_path / "long.csv", index=False)
+    shared = ["--draws", "199", "--swaps", "99", "--favored", "Male", "--other", "Female"]
+    out, target = tmp_path / "out.json", str(tmp_path / f"again.{ending}")
+    roles = ["--item", "resume", "--version", "gender", "--score", "score", "--slice", "year"]
+    roles += [] if words is None else ["--words", words]
+    roles += [] if neutral is None else ["--neutral", neutral]
+    told = []
+    for given in (
+        ["--input", str(tmp_path / "long.csv"), *roles, "--export", target],
+        ["--published", target, "--slice", "year"],
+    ):
+        assert main(["analyze", "ranking", *given, *shared, "--json", str(out)]) == 0
+        told.append(json.loads(out.read_text()))
+    again = {(r["slice"], r["estimand"], r["method"]): r for r in told[1]["rows"]}
+    assert told[1]["mismatches"] == []
+    assert len(again) == len(told[0]["rows"])
+    for row in told[0]["rows"]:
+        same = again[row["slice"], row["estimand"], row["method"]]
+        for name in ("estimate", "std_error", "ci_low", "n", "status"):
+            assert same[name] == (
+                pytest.approx(row[name]) if isinstance(row[name], float) else row[name]
+            )
+    assert any(n.startswith("Preprocessed_Resume holds no text") for n in told[1]["notes"])
