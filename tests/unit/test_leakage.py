@@ -36,6 +36,10 @@ def found(text: str) -> list[tuple[str, str]]:
     ("Emily Walsh\n44 Elm Ave", [("name", "Emily Walsh")]),
     ("DOB: 3 May 1990", [("birth_date", "DOB: 3 May 1990")]),
     ("I am 52 years old.", [("age", "52 years old")]),
+    ("Experienced nurse. He led a team.", [("pronoun", "He")]),
+    ("Skilled teacher. She wrote plans.", [("pronoun", "She")]),
+    ("Born in 1980, married, 2 children",
+     [("birth_date", "Born in 1980"), ("marital_status", "married, 2 children")]),
     ("Marital status: Married", [("marital_status", "Marital status: Married")]),
     ("Nationality: Sri Lankan Skills", [("nationality", "Nationality: Sri Lankan")]),
     ("Religion: Hindu", [("religion", "Religion: Hindu")]),
@@ -74,6 +78,7 @@ def test_the_cases_above_have_every_kind() -> None:
     "Works at height 40 feet; weight: 80 tons", "Covered maternity leave of a colleague",
     "Jackson Memorial Hospital, Charlotte, NC 28202", "Contact Mrs. Brown for a reference",
     "Driver to Her Majesty's consulate",
+    "Assisted nurse. He led a team.", "Housed single, married, two parent families",
     "NYC DOB: filed 2014 permits",
     "US citizen services desk", "I, Life Cycle Logistics level I & II", "Hostess Brands, packer",
 ])  # fmt: skip

@@ -86,8 +86,10 @@ _DEFINITE = re.compile(
     r"\b(?:the|each|every|any|another|our|my|their|this|that|some|no)\s+(?:[\w'’-]+\s+){0,3}\Z",
     re.IGNORECASE,
 )
+# "Experienced nurse." is who the applicant is, "Assisted nurse." what was done.
 _NO_TITLE = re.compile(
-    r"\w+(?:ed|ing)|when|if|while|after|before|for|to|with|from|by|of|under|once|unless|until|"
+    r"(?!(?:experienced|skilled|licensed|dedicated|accomplished|motivated|seasoned|talented|caring|"
+    r"hardworking|outstanding)\Z)\w+(?:ed|ing)|when|if|while|after|before|for|to|with|from|by|of|under|once|unless|until|"
     r"led|ran|gave|made|kept|met|told|taught|drove|wrote",
     re.IGNORECASE,
 )

@@ -33,6 +33,10 @@ _CHILDREN = r"(?: daughters? | sons? | children | kids | child )"
 _FAMILY = (
     _re(r"(?<!\w) my\s+(?: husband | wife | spouse | fiancée? | girlfriend | boyfriend )(?!\w)"),
     _re(rf"{_BEGINS} (?:happily\s+)? married\s+with\s+(?:\w+\s+)? {_CHILDREN} (?!\w)"),
+    _re(
+        rf"""(?: {_BEGINS} | (?<=,\s) ) (?:happily\s+)? married\s*,\s*(?:with\s+)?
+        (?: one | two | three | four | five | \d )\s+ {_CHILDREN} (?!\w)"""
+    ),
     _re(rf"{_I_AM} (?P<hit> (?:happily\s+)? {_STATUS} )(?!\w|\s*-)(?!\s+(?:in|by|with)\b)"),
     _re(
         rf"""\bpersonal\s+(?: (?:information|details|data|profile) \W{{0,3}}\s* )?
