@@ -17,7 +17,7 @@ from fairscreen.errors import InputError
 from fairscreen.estimators.callback_pairs import CallbackPairs
 from fairscreen.estimators.callbacks_unpaired import Applications
 from fairscreen.input_columns import check_columns
-from fairscreen.input_files import equals, labels, numbers, place
+from fairscreen.input_files import equals, label, labels, numbers, place
 from fairscreen.rank_input import codes_of
 
 Texts = NDArray[np.object_]
@@ -101,7 +101,8 @@ def read_pairs(
                 f"{where}, {place(frame, two)}, {c}",
                 f"'{columns[c][two]}' is not what the other row of the pair has "
                 f"('{columns[c][one]}', {place(frame, one)})",
-                "Rows of one pair share posting, slice, firm and kind.",
+                "Rows of one pair share --cluster, --firm, --placebo, --name-group and --slice: "
+                "correct the row, or leave the column out.",
             )
     for role, names in (("cluster", roles.cluster), ("firm", roles.firm), ("slice", roles.slices),
                         ("name_group", roles.name_group)):  # fmt: skip
@@ -194,6 +195,11 @@ def _check(frame: pd.DataFrame, roles: Roles, where: str) -> None:
         ("name-group", roles.name_group), ("placebo", roles.placebo),
     ):  # fmt: skip
         check_columns(frame, where, {**own, role: names})
+    for c in dict.fromkeys(filter(None, (roles.name, *_shared(roles)))):
+        if all(label(v) is None for v in frame[c].tolist()):
+            raise InputError(
+                f"{where}, {c}", "is empty in every row", "Fill it in, or leave the column out."
+            )
     if roles.favored == roles.other:
         raise InputError(
             "--favored, --other", f"name one arm twice ('{roles.favored}')",

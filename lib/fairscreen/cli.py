@@ -63,13 +63,17 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Jobs call this; nothing here exits."""
+    args = None
     try:
         args = parser().parse_args(argv)
         return int(args.run(args))
     except SystemExit as done:  # --help, --version
         return int(done.code or 0)
     except KeyboardInterrupt:
-        print("stopped: what was asked is kept; the same command goes on.", file=sys.stderr)
+        kept = "what was asked is kept; the same command goes on."
+        if args is not None and args.command == "analyze":
+            kept = "nothing was written."
+        print(f"stopped: {kept}", file=sys.stderr)
         return 4
     except FairscreenError as error:
         return _report(error)

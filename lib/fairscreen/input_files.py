@@ -31,6 +31,8 @@ def read_table(
     """
     file = Path(path).expanduser()
     suffix = file.suffix.lower()
+    if file.is_dir():
+        raise InputError(str(path), "is a folder", f"Give a file in it: {_KINDS}.")
     if not file.is_file():
         raise InputError(str(path), "no such file", f"Give a file: {_KINDS}.")
     if suffix in _TEXT:

@@ -183,6 +183,8 @@ def test_answers_may_be_words_numbers_or_truth_values() -> None:
         ({"pair": ["posting", "pair", "race"]}, "race: is given as --arm and --pair"),
         ({"pair": ["row"]}, "f.csv: no pair has a row of both arms."),
         ({"slices": ["name"]}, "is not what the other row of the pair has"),
+        ({"name_group": "row"}, "Rows of one pair share --cluster, --firm, --placebo, --name-gr"),
+        ({"name": "empty"}, "f.csv, empty: is empty in every row. Fill it in"),
         ({"p_yes": "large"}, "large: 7 is no probability"),
         ({"placebo": "always"}, "f.csv, always: every pair is a placebo"),
         ({"level": 0.0}, "--level: 0 is no level"),
@@ -193,7 +195,7 @@ def test_answers_may_be_words_numbers_or_truth_values() -> None:
     ],
 )
 def test_bad_input_is_named(change: dict, message: str) -> None:
-    frame = sent(6).assign(large=7, always=1)
+    frame = sent(6).assign(large=7, always=1, empty=None)
     frame["row"] = np.arange(len(frame))
     with pytest.raises(InputError) as error:
         analyze_callbacks(frame, **{**ROLES, **FAST, **change}, where="f.csv")

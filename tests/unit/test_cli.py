@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairscreen import cli, resources
+from fairscreen.commands.result_table import table
 from fairscreen.errors import InputError, StoppedError
 
 DEMO = str(resources.path("conf", "audits", "demo.yml"))
@@ -44,6 +45,12 @@ def test_an_output_folder_that_cannot_be_made(tmp_path: Path, capsys) -> None:
 
 @pytest.mark.parametrize("argv", [
     ["audit", DEMO],
+    ["analyze", "paths", "--input", "x.csv", "--x", "a", "--x1", "1", "--x0", "0", "--y", "s"],
+    ["analyze", "callbacks", "--input", "x.csv", "--pair", "p", "--arm", "a", "--favored", "f",
+     "--other", "o", "--outcome", "y"],
+    ["analyze", "ranking", "--input", "x.csv", "--item", "i", "--version", "v", "--favored", "f",
+     "--other", "o", "--score", "s"],
+    ["analyze", "leakage", "--input", "x.csv", "--text", "t"],
     ["verify-acs", ZIP],
     ["ingest", "acs", ZIP],
     ["sql", "x.sql"],
@@ -160,3 +167,31 @@ def test_a_log_that_cannot_be_written_is_no_second_fault(monkeypatch, capsys) ->
     _failing(monkeypatch, KeyError("surprise"))
     assert cli.main([]) == 1
     assert capsys.readouterr().err.strip().endswith("No log could be written.")
+
+
+def test_an_analysis_that_is_stopped_says_that_nothing_was_written(monkeypatch, capsys) -> None:
+    def stop(args) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fairscreen.commands.analyze_leakage.run", stop)
+    assert cli.main(["analyze", "leakage", "--input", "x.csv", "--text", "t"]) == 4
+    assert capsys.readouterr().err == "stopped: nothing was written.\n"
+
+
+def test_a_folder_is_no_file(tmp_path: Path, capsys) -> None:
+    assert cli.main(["analyze", "leakage", "--input", str(tmp_path), "--text", "t"]) == 2
+    assert f"error: {tmp_path}: is a folder. Give a file in it: CSV" in capsys.readouterr().err
+
+
+def test_the_examples_of_paths_break_their_lines(capsys) -> None:
+    cli.main(["analyze", "paths", "--help"])
+    assert "--z AGEP RAC1P \\\n      --r first_name" in capsys.readouterr().out
+
+
+def test_a_reason_tells_its_slices() -> None:
+    row = dict.fromkeys(("estimate", "std_error", "ci_low", "ci_high", "p_value", "p_holm"))
+    row |= {"estimand": "gap", "method": "t", "n": 0, "status": "not_computable"}
+    row |= {"favors_when_positive": None, "reason": "few"}
+    rows = [{**row, "slice": f"a={i}"} for i in range(6)]
+    text = table({"rows": rows, "excluded": {}, "notes": []})
+    assert "reason: gap t (a=0, a=1, a=2, a=3, and 2 more): few" in text

@@ -36,7 +36,7 @@ examples:
       --cluster person --weight pwgtp --learner xgboost
 
   # errors of the survey's design too, from the columns PWGTP1 to PWGTP80 of an ACS file
-  fairscreen analyze paths --input acs_scores.csv --x SEX --x1 1 --x0 2 --z AGEP RAC1P \
+  fairscreen analyze paths --input acs_scores.csv --x SEX --x1 1 --x0 2 --z AGEP RAC1P \\
       --r first_name --b SCHL --y score --weight PWGTP --replicate-weights PWGTP
 
 Effects: TE total = NDE (not through the mediators) + BIE (qualifications) + RIE (names, region);
@@ -114,6 +114,7 @@ def run_paths(args: argparse.Namespace) -> int:
     """Path-specific effects of a file; 0 when done. InputError = exit code 2."""
     from fairscreen import analyze
 
+    options.check_json(args.json)
     say(f"reading {args.input}")
     frame = analyze.read_table(args.input)
     say(f"{len(frame):,} rows; fitting ({args.learner}, {args.repeats} repeats)")

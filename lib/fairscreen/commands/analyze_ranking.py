@@ -59,7 +59,8 @@ def register(designs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="gaps inside it are negligible: adds equivalence tests")  # fmt: skip
     add("--level", type=float, default=0.95, metavar="P", help="level of the intervals (0.95)")
     add("--draws", type=int, default=100_000, metavar="N",
-        help="draws of the published tests (100,000)")  # fmt: skip
+        help="draws of the published tests (100,000); with more than 64 different scores at most "
+        "25,000,000 / sets of them, and the row says how many")  # fmt: skip
     add("--swaps", type=int, default=19_999, metavar="N", help="swaps of the spread test (19,999)")
     add("--pitman-morgan", action="store_true",
         help="adds the normal-theory test of spread, which ranks break")  # fmt: skip

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+#: Slices that are named beside one reason.
+_SLICES = 4
+
 
 def table(result: Mapping[str, Any], favors: str | None = None) -> str:
     """The result as text: rows, then what was left out, then notes. favors: whom a positive
@@ -22,13 +25,25 @@ def table(result: Mapping[str, Any], favors: str | None = None) -> str:
     text = [_aligned([heads, *lines])]
     favored = sorted({str(r["favors_when_positive"]) for r in result["rows"][:1]})
     text.append(favors or (f"A positive effect favors {favored[0]}." if favored else ""))
-    reasons = dict.fromkeys(
-        f"{r['estimand']} {r['method']}: {r['reason']}" for r in result["rows"] if r["reason"]
-    )
-    text += [f"reason: {reason}" for reason in reasons]
+    text += _reasons(result["rows"])
     text += [f"left out, {reason}: {count:,}" for reason, count in result["excluded"].items()]
     text += [f"note: {note}" for note in result["notes"]]
     return "\n".join(line for line in text if line)
+
+
+def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line per estimand, method and reason, with the slices that it is of."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for r in rows:
+        if r["reason"]:
+            found.setdefault((r["estimand"], r["method"], r["reason"]), []).append(r["slice"])
+    lines = []
+    for (estimand, method, reason), slices in found.items():
+        names = list(dict.fromkeys(slices))
+        more = f", and {len(names) - _SLICES:,} more" if len(names) > _SLICES else ""
+        told = ", ".join(names[:_SLICES])
+        lines.append(f"reason: {estimand} {method} ({told}{more}): {reason}")
+    return lines
 
 
 def _interval(row: Mapping[str, Any]) -> str:
