@@ -15,17 +15,6 @@ import traceback
 from collections.abc import Sequence
 
 from fairscreen import __version__
-from fairscreen.commands import (
-    analyze,
-    audit,
-    fetch,
-    ingest,
-    occupations,
-    plan,
-    sql,
-    stations,
-    verify_acs,
-)
 from fairscreen.errors import FairscreenError, InputError, StoppedError, from_worker
 
 _EPILOG = """\
@@ -48,6 +37,19 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
+    # Here, not above: whoever interrupts while they load gets one line, as from `main` at any time.
+    from fairscreen.commands import (
+        analyze,
+        audit,
+        fetch,
+        ingest,
+        occupations,
+        plan,
+        sql,
+        stations,
+        verify_acs,
+    )
+
     top = _Parser(
         prog="fairscreen",
         description="Audits of AI resume screeners: real population, real scores, valid effects.",
@@ -71,7 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(done.code or 0)
     except KeyboardInterrupt:
         kept = "what was asked is kept; the same command goes on."
-        if args is not None and args.command == "analyze":
+        if args is None:
+            kept = "nothing was begun."
+        elif args.command == "analyze":
             kept = "nothing was written."
         print(f"stopped: {kept}", file=sys.stderr)
         return 4

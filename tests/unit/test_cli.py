@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -176,6 +178,23 @@ def test_an_analysis_that_is_stopped_says_that_nothing_was_written(monkeypatch, 
     monkeypatch.setattr("fairscreen.commands.analyze_leakage.run", stop)
     assert cli.main(["analyze", "leakage", "--input", "x.csv", "--text", "t"]) == 4
     assert capsys.readouterr().err == "stopped: nothing was written.\n"
+
+
+def test_an_interrupt_while_commands_load_is_one_line() -> None:
+    """In a process of its own: loading is once per process, and nothing of it may come before."""
+    code = (
+        "import sys\n"
+        "from fairscreen import cli\n"
+        "assert not [m for m in sys.modules if m.startswith('fairscreen.commands')]\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'fairscreen.commands':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "cli.entry()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (4, "stopped: nothing was begun.\n")
 
 
 def test_a_folder_is_no_file(tmp_path: Path, capsys) -> None:
