@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib import resources
 from typing import Any
 
 import pandas as pd
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from fairscreen.reporting import formats, plots
+from fairscreen.reporting import formats, pages, plots
 from fairscreen.reporting.data import ModelFacts, Sample
 from fairscreen.reporting.narrative import interval, number
 from fairscreen.settings.rank_audit import RankingConfig
@@ -55,21 +53,7 @@ class RankingReport:
 
 def render_ranking(data: RankingReport) -> str:
     """The report as HTML text."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        loader=PackageLoader("fairscreen", "reporting"),
-    )  # fmt: skip
-    environment.filters.update(
-        signed=lambda v: "" if number(v) is None else plots.signed(float(v)),
-        fixed=formats.fixed, p=formats.p, share=formats.share, words=plots.words,
-        whole=formats.whole, exact=formats.exact,
-    )  # fmt: skip
-    here = resources.files("fairscreen.reporting")
-    style = (here / "report.css").read_text(encoding="utf-8")
-    template = environment.from_string(
-        (here / "ranking.html.j2").read_text(encoding="utf-8").replace("{{STYLE}}", style)
-    )
-    return template.render(**_view(data))
+    return pages.rendered("ranking.html.j2", _view(data))
 
 
 def _view(data: RankingReport) -> dict[str, Any]:

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import resources
 from typing import Any
 
 import pandas as pd
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from fairscreen.population.mapping import mapping_rows
 from fairscreen.reporting import (
     differences,
     experience,
-    formats,
     narrative,
+    pages,
     pattern_counts,
     plots,
     population,
@@ -42,22 +40,10 @@ _ORDER = ("estimand", "method", "slice", "weight_set", "pattern", "rule")
 
 def render_report(data: ReportData) -> str:
     """The report as HTML text. Pure: the same data gives the same text."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        loader=PackageLoader("fairscreen", "reporting"),
+    return pages.rendered(
+        "template.html.j2", _view(data), effect=narrative.title_of,
+        slice=lambda text: narrative.slice_label(data.cfg, text),
     )  # fmt: skip
-    environment.filters.update(
-        signed=lambda v: "" if narrative.number(v) is None else plots.signed(float(v)),
-        fixed=formats.fixed, p=formats.p, share=formats.share, words=plots.words,
-        whole=formats.whole, slice=lambda text: narrative.slice_label(data.cfg, text),
-        exact=formats.exact, effect=narrative.title_of,
-    )  # fmt: skip
-    here = resources.files("fairscreen.reporting")
-    style = (here / "report.css").read_text(encoding="utf-8")
-    template = environment.from_string(
-        (here / "template.html.j2").read_text(encoding="utf-8").replace("{{STYLE}}", style)
-    )
-    return template.render(**_view(data))
 
 
 def _view(data: ReportData) -> dict[str, Any]:
