@@ -19,6 +19,7 @@ from pydantic import ValidationError, model_validator
 from fairscreen import config_checks, resources, yaml_text
 from fairscreen.errors import ConfigError
 from fairscreen.settings.audit import AuditConfig
+from fairscreen.settings.callback_audit import CallbackConfig
 from fairscreen.settings.estimation import Estimation
 from fairscreen.settings.population import Population, Sources
 from fairscreen.settings.rank_audit import RankingConfig
@@ -68,7 +69,11 @@ class Config(AuditConfig):
 
 
 #: The settings of each design.
-DESIGNS: Mapping[str, type[AuditConfig]] = {"path_specific": Config, "ranking": RankingConfig}
+DESIGNS: Mapping[str, type[AuditConfig]] = {
+    "path_specific": Config,
+    "ranking": RankingConfig,
+    "paired_callback": CallbackConfig,
+}
 
 
 def load(file: str | Path, overrides: Sequence[str] = ()) -> AuditConfig:
@@ -172,7 +177,8 @@ def _read(file: Path) -> dict[str, Any]:
 _WHOLE = {
     "population.jobs", "population.races", "population.education", "population.education_groups",
     "population.first_names.cohorts", "scoring.models", "estimation.contrasts",
-    "estimation.roles.bins", "estimation.roles.ungrouped.numbers",
+    "estimation.roles.bins", "estimation.roles.ungrouped.numbers", "contrasts", "panel",
+    "postings.columns", "postings.sample.target",
 }  # fmt: skip
 
 

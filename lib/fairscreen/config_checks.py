@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from fairscreen import resources
 
@@ -281,3 +282,22 @@ def pairs_exist(
                 f"estimation.compare: {pair[0]} and {pair[1]} are neither two models "
                 f"({', '.join(models)}) nor two document formats ({', '.join(formats)})"
             )
+
+
+def asked_as(data: Any, prompt: str, parser: str) -> Any:
+    """Raw settings in which chat models have a design's prompt, and its parser with it, where they
+    name neither."""
+    scoring = data.get("scoring") if isinstance(data, dict) else None
+    models = scoring.get("models") if isinstance(scoring, dict) else None
+    if not isinstance(scoring, dict) or not isinstance(models, dict):
+        return data
+
+    def asked(model: Any) -> Any:
+        if not isinstance(model, dict) or model.get("kind") != "chat":
+            return model
+        params = model.get("params", {})
+        if not isinstance(params, dict) or "prompt" in params or model.get("parser"):
+            return model
+        return {**model, "params": {**params, "prompt": prompt}, "parser": parser}
+
+    return {**data, "scoring": {**scoring, "models": {k: asked(m) for k, m in models.items()}}}

@@ -446,5 +446,5 @@ def test_a_variable_may_be_a_qualification_as_a_whole() -> None:
 def test_a_design_that_is_none() -> None:
     with pytest.raises(ConfigError) as caught:
         load(DEMO, ["design=lottery"])
-    named = "Designs are: path_specific, ranking."
+    named = "Designs are: path_specific, ranking, paired_callback."
     assert str(caught.value) == f"{DEMO}, design: 'lottery' is no design. {named}"

@@ -110,11 +110,7 @@ class RankingConfig(AuditConfig):
     @classmethod
     def _asked_as_published(cls, data: Any) -> Any:
         """Chat models get the design's prompt, and its parser with it, where they name neither."""
-        scoring = data.get("scoring") if isinstance(data, dict) else None
-        models = scoring.get("models") if isinstance(scoring, dict) else None
-        if not isinstance(scoring, dict) or not isinstance(models, dict):
-            return data
-        return {**data, "scoring": {**scoring, "models": {k: _asked(m) for k, m in models.items()}}}
+        return config_checks.asked_as(data, PROMPT, PARSER)
 
     @model_validator(mode="after")
     def _consistent(self) -> RankingConfig:
@@ -143,15 +139,6 @@ class RankingConfig(AuditConfig):
         first, *rest = self.labels.labels
         given = self.estimation.pairs or tuple((first, label) for label in rest)
         return {f"{slug(one)}_vs_{slug(two)}": (one, two) for one, two in given}
-
-
-def _asked(model: Any) -> Any:
-    if not isinstance(model, dict) or model.get("kind") != "chat":
-        return model
-    params = model.get("params", {})
-    if not isinstance(params, dict) or "prompt" in params or model.get("parser"):
-        return model
-    return {**model, "params": {**params, "prompt": PROMPT}, "parser": PARSER}
 
 
 def slug(text: str) -> str:

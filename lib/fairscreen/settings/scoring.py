@@ -33,7 +33,9 @@ class Screener(Settings):
                   raw gap of each contrast goes to `parser_agreement` and the report's notes
     """
 
-    kind: Literal["embedding", "planted", "planted_ranking", "chat", "embedding_api"]
+    kind: Literal[
+        "embedding", "planted", "planted_ranking", "planted_callbacks", "chat", "embedding_api"
+    ]
     params: dict[str, JsonValue] = Field(default_factory=dict)
     parser: str | None = None
     also_parsers: tuple[str, ...] = ()

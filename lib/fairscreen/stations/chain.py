@@ -14,12 +14,16 @@ from fairscreen.scoring import quote as quotes
 from fairscreen.scoring import quote_text, screeners
 from fairscreen.session import get_session
 from fairscreen.settings.audit import AuditConfig
-from fairscreen.stations import path_specific, ranking, reported
+from fairscreen.stations import callbacks, path_specific, ranking, reported
 from fairscreen.stations.common import Run, StationResult
 from fairscreen.tables import Warehouse, require_folder
 
 #: What each design does: a module with STATIONS, check, begin and facts.
-DESIGNS: dict[str, Any] = {"path_specific": path_specific, "ranking": ranking}
+DESIGNS: dict[str, Any] = {
+    "path_specific": path_specific,
+    "ranking": ranking,
+    "paired_callback": callbacks,
+}
 
 
 def run_audit(
