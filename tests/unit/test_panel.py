@@ -51,6 +51,27 @@ def test_tau_solves_the_equation_of_the_restricted_likelihood() -> None:
     assert (found.level_at_centre, found.slope) == pytest.approx(tuple(beta))
 
 
+def test_the_plain_factor_is_generalised_least_squares_with_its_own_scale() -> None:
+    """statsmodels scales the covariance by the weighted residual mean square, which is the factor;
+    without spread between models it is below 1 in some samples and above in others."""
+    v, factors = sampling(), []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        y = 2 - (YEARS - YEARS[0]) + rng.multivariate_normal(np.zeros(14), v)
+        found = trend(gap=y, covariance=v, years=YEARS, leave_one_out=False)
+        fit = sm.GLS(y, sm.add_constant(YEARS), sigma=v + found.tau**2 * np.eye(14)).fit()
+        assert (found.factor, found.slope) == pytest.approx((fit.scale, fit.params[1]))
+        plain = found.plain
+        assert plain.std_error == pytest.approx(fit.bse[1])
+        assert (plain.low, plain.high) == pytest.approx(tuple(fit.conf_int()[1]))
+        assert plain.p_value == pytest.approx(fit.pvalues[1])
+        more = max(1.0, 1 / np.sqrt(fit.scale))  # what raising the factor to 1 adds
+        assert found.std_error == pytest.approx(more * plain.std_error)
+        factors.append(found.factor)
+    assert min(factors) < 0.7
+    assert max(factors) > 1 - 1e-6
+
+
 def test_without_spread_between_models_tau_is_0_and_errors_are_not_lessened() -> None:
     y = 0.1 * (YEARS - 2025)  # on the line exactly
     v = sampling()
@@ -61,6 +82,13 @@ def test_without_spread_between_models_tau_is_0_and_errors_are_not_lessened() ->
     assert found.std_error == pytest.approx(error)  # the factor is raised to 1
     assert found.slope == pytest.approx(slope) == pytest.approx(0.1)
     assert p == pytest.approx(2 * norm.sf(0.1 / error))
+    names = [f"m{k}" for k in range(14)]
+    rows = trend_rows(gap=y / 100, covariance=v / 1e4, years=YEARS, model=names)
+    by = {r.method: r for r in rows if r.estimand == "gap_trend_pp_per_year" and r.part is None}
+    plain = by["reml_knapp_hartung_plain"]  # all points on the line: no error can be told
+    assert (plain.status, plain.std_error, plain.p_value) == ("flagged", None, None)
+    assert plain.estimate == by["reml_knapp_hartung"].estimate
+    assert by["reml_knapp_hartung"].status == "ok"
 
 
 def test_a_planted_reversal_is_recovered_at_the_stated_rate() -> None:
@@ -99,6 +127,11 @@ def test_leaving_out_models_and_rows() -> None:
     row = by["gap_trend_pp_per_year", "reml_knapp_hartung", None]
     assert (row.estimate, row.std_error, row.p_value) == pytest.approx(
         (found.slope, found.std_error, found.p_value), rel=1e-5
+    )
+    own = by["gap_trend_pp_per_year", "reml_knapp_hartung_plain", None]
+    assert (own.estimate, own.std_error, own.ci_low, own.ci_high, own.p_value) == pytest.approx(
+        (found.slope, *(getattr(found.plain, k) for k in ("std_error", "low", "high", "p_value"))),
+        rel=1e-5,
     )
     left = by["gap_trend_pp_per_year", "reml_knapp_hartung", ("without_model", "m0")]
     assert (left.estimate, left.n) == (pytest.approx(part.slope, rel=1e-5), 13)

@@ -4,7 +4,11 @@ The models read the same postings and names, so their gaps err together: V is th
 covariance (`gap_covariance`), and models differ beyond it by tau^2. A trend that leaves tau^2 out
 takes sampling for all there is: Gao's 14 race gaps then fall by 0.55 points a year, p below 1e-31;
 with it by 0.46, p 0.18, and without the oldest model they rise by 0.12.
-Sources: Knapp & Hartung (2003), with the factor at least 1 (Rover, Knapp & Friede 2015);
+The factor of Knapp & Hartung is raised to 1 where it is below (Rover, Knapp & Friede 2015), so that
+no interval is narrower than the errors given. The price is known: without spread between models a
+95% interval of 14 of them covers 97% or more, since t with 12 degrees of freedom alone gives 97.07%
+to a normal slope of known error. `Plain` leaves the factor as it is.
+Sources: Knapp & Hartung (2003) and Rover, Knapp & Friede (2015);
 Viechtbauer (2005) for REML; Higgins & Thompson (2002) for I^2, in the multivariate form of
 Jackson, White & Riley (2012).
 """
@@ -30,10 +34,22 @@ _REMEDY = "Give one number per model."
 
 
 @dataclass(frozen=True)
+class Plain:
+    """Error, interval and p-value of the same slope with Knapp & Hartung's factor as it is, be it
+    below 1. p is 0 where the error is 0, and 1 where the slope is 0 too."""
+
+    std_error: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True)
 class Trend:
     """A meta-regression on one covariate (years): gaps at `centre` and their change per year.
 
-    slope, std_error, low, high, p_value: with t(M - 2); level_at_centre and its error
+    slope, std_error, low, high, p_value: with t(M - 2) and the factor at least 1, as the error of
+    level_at_centre is; plain: of the slope with the factor as it is
     tau: standard deviation between models beyond sampling, in the units of the gaps
     i2: share of the residual variance that it makes, 0 to 1
     factor: Knapp & Hartung's, before it is raised to 1
@@ -52,6 +68,7 @@ class Trend:
     i2: float
     factor: float
     models: int
+    plain: Plain
     without: tuple[tuple[float, float], ...] | None = None
 
 
@@ -112,10 +129,12 @@ def trend(
     tau2 = _reml(y, v, x)
     beta, bread, annihilator = _solve(y, v + tau2 * np.eye(m), x)
     df = m - 2
-    factor = float(y @ annihilator @ y) / df
+    left = y - x @ beta  # P y is P left; from left, points on a line leave nothing but rounding
+    factor = float(left @ annihilator @ left) / df
     cov = max(1.0, factor) * bread
     slope, error = float(beta[1]), math.sqrt(float(cov[1, 1]))
     reach = float(stdtrit(df, (1 + level) / 2)) * error
+    plain = _plain(slope, math.sqrt(max(0.0, factor) * float(bread[1, 1])), df, level)
     # The typical sampling variance around the fitted line, for the share beyond it.
     typical = df / float(np.trace(_solve(y, v + 1e-12 * np.trace(v) / m * np.eye(m), x)[2]))
     without = None
@@ -132,8 +151,16 @@ def trend(
     return Trend(
         slope, error, slope - reach, slope + reach, 2 * float(stdtr(df, -abs(slope) / error)),
         float(beta[0]), math.sqrt(float(cov[0, 0])), centre, math.sqrt(tau2),
-        tau2 / (tau2 + typical), factor, m, without,
+        tau2 / (tau2 + typical), factor, m, plain, without,
     )  # fmt: skip
+
+
+def _plain(slope: float, error: float, df: int, level: float) -> Plain:
+    reach = float(stdtrit(df, (1 + level) / 2)) * error
+    p = 0.0 if slope else 1.0
+    if error > 0:
+        p = 2 * float(stdtr(df, -abs(slope) / error))
+    return Plain(error, slope - reach, slope + reach, p)
 
 
 def sampling_only(

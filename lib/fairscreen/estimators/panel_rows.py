@@ -1,7 +1,9 @@
 """A panel of models as rows of `estimates`: trend, contrasts within families, race beside gender.
 
-Rows about the trend say what it rests on: `reml_knapp_hartung` is the one to read, beside it
-`sampling_errors_only`, the slope without each model in turn, tau and I^2.
+Rows about the trend say what it rests on: `reml_knapp_hartung` is the one to read. Beside it
+`reml_knapp_hartung_plain`, the same slope with Knapp & Hartung's factor as it is, which covers at
+its level where models differ by sampling alone and the other covers more; `sampling_errors_only`,
+the slope without each model in turn, tau and I^2.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ from numpy.typing import ArrayLike
 from fairscreen.estimators.callback_pairs import CallbackRow, not_computable
 from fairscreen.estimators.gap_correlation import Correlation, correlations
 from fairscreen.estimators.panel import contrasts, sampling_only, trend
+from fairscreen.estimators.ranks import settled
 
-TREND, REML, PLAIN = "gap_trend_pp_per_year", "reml_knapp_hartung", "sampling_errors_only"
+TREND, REML, SAMPLING = "gap_trend_pp_per_year", "reml_knapp_hartung", "sampling_errors_only"
+PLAIN = "reml_knapp_hartung_plain"
 DIFFERENCE, CORRELATION = "gap_difference_pp", "gap_correlation"
 
 
@@ -25,7 +29,7 @@ def trend_rows(
 ) -> list[CallbackRow]:  # fmt: skip
     """Rows of gaps (M,), shares, with covariance (M, M) at release dates (M,) in years.
 
-    gap_trend_pp_per_year  both methods; and `reml_knapp_hartung` without each model (part)
+    gap_trend_pp_per_year  the three methods; and `reml_knapp_hartung` without each model (part)
     gap_at_mean_date_pp    level of the fitted line at the mean date
     gap_tau_pp, gap_i2     spread between models beyond sampling, and its share of variance
     gap_difference_pp      later minus earlier model of a family, method `contrast`
@@ -37,14 +41,18 @@ def trend_rows(
     m = len(points)
     rows: list[CallbackRow] = []
     if isinstance(found, str):
-        wanted = ((TREND, REML), (TREND, PLAIN), ("gap_at_mean_date_pp", REML),
-                  ("gap_tau_pp", REML), ("gap_i2", REML))  # fmt: skip
+        wanted = ((TREND, REML), (TREND, PLAIN), (TREND, SAMPLING),
+                  ("gap_at_mean_date_pp", REML), ("gap_tau_pp", REML),
+                  ("gap_i2", REML))  # fmt: skip
         rows += [not_computable(e, how, m, found) for e, how in wanted]
     else:
         f = found
         rows.append(CallbackRow(TREND, REML, f.slope, f.std_error, f.low, f.high, f.p_value, m))
+        own = f.plain
+        rows.append(settled(CallbackRow(TREND, PLAIN, f.slope, own.std_error, own.low, own.high,
+                                        own.p_value, m)))  # fmt: skip
         slope, error, p = sampling_only(gap=points, covariance=v, years=years)
-        rows.append(CallbackRow(TREND, PLAIN, slope, error, None, None, p, m))
+        rows.append(CallbackRow(TREND, SAMPLING, slope, error, None, None, p, m))
         for name, (slope, p) in zip(model, f.without or (), strict=False):
             part = ("without_model", name)
             rows.append(CallbackRow(TREND, REML, slope, None, None, None, p, m - 1, part=part))
