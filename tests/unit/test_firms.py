@@ -29,6 +29,14 @@ def test_a_planted_variance_is_recovered_without_bias(sd: float) -> None:
         assert next(f for f in found if f.variance < 0).sd is None
 
 
+@pytest.mark.parametrize("sd", [0.0, 0.05])
+def test_the_interval_covers_a_planted_variance(sd: float) -> None:
+    """95% within 4 Monte Carlo errors of 400 samples; other seeds than the test above."""
+    found = [firm_component(**firms(1_000 + s, sd)) for s in range(400)]
+    covered = np.mean([f.low <= sd**2 <= f.high for f in found])
+    assert 0.95 - 4 * 0.0109 <= covered <= 0.95 + 4 * 0.0109
+
+
 def test_three_firms_by_hand() -> None:
     # Posting means: firm 0 has 0.5 and 0; firm 1 has 1 and 0; firm 2 has 0, 0 and 1.5 / 3.
     d, n = [1, 0, 2, 0, 0, 0, 1.5], [2, 2, 2, 1, 1, 1, 3]

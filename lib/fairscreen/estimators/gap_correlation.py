@@ -24,9 +24,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Correlation:
-    """One coefficient. low, high, p_value: by Fisher's z, None for `moments` and where a
-    coefficient of 1 or fewer than four models leave none; least, most: range with one model left
-    out. value None has a reason."""
+    """One coefficient. low, high, p_value: by Fisher's z, of gaps as observed, sampling errors and
+    all, so not of true gaps where errors are large; None for `moments` and where a coefficient of 1
+    or fewer than four models leave none; least, most: range with one model left out. value None has
+    a reason."""
 
     method: Literal["pearson", "spearman", "moments"]
     value: float | None
