@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from fairscreen.commands import options
@@ -20,12 +21,14 @@ examples:
   fairscreen ingest psid J1.zip J2.zip             two extracts of one study, joined by person
   fairscreen ingest corpus resumes.csv             Occupation, Role, Resume (Cleaned_Resume)
   fairscreen ingest corpus FOLDER                  INDUSTRY/ROLE/NAME.txt or .pdf
+  fairscreen ingest postings jobs.jsonl            company, title, metro, state, posted ...
+  fairscreen ingest postings jobs.csv --column company=Employer   columns of other names
 The same file again is a no-op. A bad file is refused with its line, and nothing is written.
 """
 
 _OF_ONE_KIND = {
     "crosswalk": "psid", "vintage": "acs", "industry": "corpus", "role": "corpus",
-    "role_from": "corpus",
+    "role_from": "corpus", "column": "postings",
 }  # fmt: skip
 
 
@@ -34,7 +37,9 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "ingest", help="upstream files to bronze", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("kind", choices=["acs", "psid", "names", "ssa", "surnames", "corpus"])
+    parser.add_argument(
+        "kind", choices=["acs", "psid", "names", "ssa", "surnames", "corpus", "postings"]
+    )
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or bundled:NAME")
     parser.add_argument(
         "--vintage", type=int, help="acs: (last) survey year, where SERIALNO lacks it"
@@ -47,6 +52,11 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument(
         "--role-from", choices=["first-line", "capitals"],
         help="corpus: the role is the first line, or the words in capitals that a text begins with",
+    )  # fmt: skip
+    parser.add_argument(
+        "--column", action="append", metavar="FIELD=NAME",
+        help="postings: what the file calls company, title, metro, state, posted, description, "
+        "industry or job_type; may be repeated",
     )  # fmt: skip
     options.add_warehouse(parser)
     options.add_json(parser)
@@ -69,7 +79,10 @@ def run(args: argparse.Namespace) -> int:
     require_folder(root)
     kind = "ssa" if args.kind == "names" else args.kind  # as the ledger calls first names
     given = Given(args.industry, args.role, args.role_from)
-    told: dict[str, Any] = {"vintage": args.vintage, "crosswalk": args.crosswalk, "given": given}
+    told: dict[str, Any] = {
+        "vintage": args.vintage, "crosswalk": args.crosswalk, "given": given,
+        "columns": columns(args.column or ()),
+    }  # fmt: skip
     survey = ingest.check(kind, args.paths, **told)
     warehouse = Warehouse(get_session(), root)
     result = ingest.ingest(warehouse, kind, args.paths, survey=survey, **told)
@@ -82,3 +95,21 @@ def run(args: argparse.Namespace) -> int:
     }  # fmt: skip
     options.emit(payload, "\n".join(lines), args.json)
     return 0
+
+
+def columns(said: Sequence[str]) -> dict[str, str]:
+    """Our field -> the file's column, of FIELD=NAME. InputError for what is none."""
+    from fairscreen.settings.postings import FIELDS
+
+    found: dict[str, str] = {}
+    for text in said:
+        field, _, name = (part.strip() for part in text.partition("="))
+        if field not in FIELDS or not name:
+            raise InputError(
+                "--column", f"{text!r} is not FIELD=NAME",
+                f"Fields are {', '.join(FIELDS)}; NAME is a column of the file.",
+            )  # fmt: skip
+        if field in found:
+            raise InputError("--column", f"tells {field} twice", "Give it once.")
+        found[field] = name
+    return found

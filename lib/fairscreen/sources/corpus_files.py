@@ -9,7 +9,6 @@ PDFs are read by pypdf (extra `pdf`).
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
 import re
@@ -21,6 +20,7 @@ from fairscreen.errors import InputError, MissingPartError
 from fairscreen.input_files import labels, place, read_table
 from fairscreen.sources import archive
 from fairscreen.sources.mojibake import tidied
+from fairscreen.sources.text_encoding import encoding
 
 FIRST_LINE = "first-line"
 CAPITALS = "capitals"
@@ -154,8 +154,9 @@ def read(path: Path, given: Given) -> Iterator[Resume]:
 
 
 def _table(path: Path, given: Given) -> Iterator[Resume]:
-    encoding = _encoding(path) if path.suffix.lower() in (".csv", ".tsv") else "utf-8-sig"
-    frame = read_table(path, row="resume", encoding=encoding)
+    plain = path.suffix.lower() in (".csv", ".tsv")
+    read_as = encoding(path, _REMEDY) if plain else "utf-8-sig"
+    frame = read_table(path, row="resume", encoding=read_as)
     there = {str(c).strip().lower(): str(c) for c in frame.columns}
     titles = {
         ours: there[found]
@@ -274,28 +275,10 @@ def _of_text(file: Path, folder: Path, row: int, given: Given) -> Resume:
 def _text(file: Path) -> str:
     with file.open("rb") as stream:
         data = stream.read()
-    text = data.decode(_encoding(file, data))
+    text = data.decode(encoding(file, _REMEDY, data))
     if "\0" in text:
         raise InputError(str(file), "holds a NUL character", "Save it anew as text in UTF-8.")
     return text
-
-
-def _encoding(file: Path, data: bytes | None = None) -> str:
-    """How a file is encoded: by its byte order mark, as UTF-8, else as Windows-1252."""
-    try:
-        data = file.read_bytes() if data is None else data
-    except OSError as error:
-        problem = (error.strerror or "cannot be read").lower()
-        raise InputError(str(file), problem, _REMEDY) from None
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    for encoding in ("utf-8-sig", "cp1252"):
-        try:
-            data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        return encoding
-    raise InputError(str(file), "is no text of a known encoding", "Save it anew in UTF-8.")
 
 
 def _pdf(file: Path) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class IngestResult:
     """Outcome of one ingest. Nothing new is a result too: `rows` is 0 and `skipped` says why.
 
-    kind     acs, psid, ssa, surnames or corpus.
+    kind     acs, psid, ssa, surnames, corpus or postings.
     rows     rows appended to the source's table.
     files    `FILE` or `FILE/MEMBER` of what was ingested now.
     skipped  the same for content that was already there.

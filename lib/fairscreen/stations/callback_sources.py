@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from fairscreen.progress import say
 from fairscreen.settings.callback_audit import CallbackConfig
 from fairscreen.settings.callback_names import CallbackNames
+from fairscreen.sources.result import IngestResult
+from fairscreen.stations import ingest as upstream
 from fairscreen.tables import Warehouse
 
 
@@ -37,4 +41,32 @@ def name_files(names: CallbackNames) -> list[tuple[str, str]]:
 
 def ingest(warehouse: Warehouse, cfg: CallbackConfig) -> CallbackBronze:
     """Every source to bronze; the same files again are a no-op."""
+    told = cfg.postings
+    columns = {str(field): name for field, name in told.columns.items()}
+    postings = _read(
+        "postings", told.paths,
+        lambda: upstream.ingest(warehouse, "postings", told.paths, columns=columns),
+    )  # fmt: skip
+    names = _names(warehouse, cfg.names)
+    sha256 = {kind: result.sha256 for kind, result in names.items()}
+    return CallbackBronze(
+        postings=postings.sha256,
+        first=sha256.get("first", ()),
+        surnames=sha256.get("surnames", ()),
+        ssa=sha256["ssa"],
+        census=sha256["census"],
+        notes=tuple(note for r in (postings, *names.values()) for note in r.notes),
+    )
+
+
+def _names(warehouse: Warehouse, names: CallbackNames) -> dict[str, IngestResult]:
+    """By what they are: first, surnames (lists; neither where names are drawn), ssa, census."""
     raise NotImplementedError
+
+
+def _read(kind: str, paths: Sequence[str], work: Callable[[], IngestResult]) -> IngestResult:
+    """What `work` gives, with a line before and after."""
+    say(f"ingest: {kind}: reading {', '.join(paths)}")
+    result = work()
+    say(f"ingest: {kind}: {f'{result.rows:,} rows' if result.files else 'already there'}")
+    return result

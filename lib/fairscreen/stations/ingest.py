@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,16 @@ from fairscreen.config import Config
 from fairscreen.errors import ConfigError
 from fairscreen.progress import say
 from fairscreen.settings.population import Sources
-from fairscreen.sources import acs_pums, acs_survey, corpus, corpus_files, names, psid
+from fairscreen.sources import (
+    acs_pums,
+    acs_survey,
+    corpus,
+    corpus_files,
+    names,
+    posting_files,
+    postings,
+    psid,
+)
 from fairscreen.sources.acs_survey import Survey
 from fairscreen.sources.corpus_files import Given
 from fairscreen.sources.psid_crosswalk import load_crosswalk
@@ -40,13 +49,14 @@ def check(
     vintage: int | None = None,
     crosswalk: str | None = None,
     given: Given | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Survey | None:
     """What can be known of the files before Spark starts. Raises InputError as `ingest`.
 
     ACS files get one cheap pass: what that gives is for `ingest`, whose workers check the rest.
-    Resumes and lists of names that a user brings are read whole; of the others, which are small,
-    the archive and its headers. kind: acs, psid, surnames, corpus, and ssa for first names of any
-    source.
+    Resumes, postings and lists of names that a user brings are read whole; of the others, which
+    are small, the archive and its headers. kind: acs, psid, surnames, corpus, postings, and ssa for
+    first names of any source.
     """
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
@@ -57,6 +67,10 @@ def check(
     if kind == "corpus":
         for file in files:
             list(corpus_files.read(file, given or Given()))
+        return None
+    if kind == "postings":
+        for file in files:
+            posting_files.read(file, columns or {})
         return None
     one = {
         "ssa": names.inspect_first_names,
@@ -76,12 +90,13 @@ def ingest(
     survey: Survey | None = None,
     crosswalk: str | None = None,
     given: Given | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> IngestResult:
     """One kind of source. Raises InputError naming file, member, line or column.
 
     `survey`: what `check` gave for these paths, so that they are not read once more.
     `crosswalk`: of psid, a file in place of conf/psid_crosswalk.yml. `given`: of corpus, what the
-    resumes do not tell.
+    resumes do not tell. `columns`: of postings, our field -> what the files call it.
     """
     files = [resources.resolve(path) for path in paths]
     if kind == "acs":
@@ -92,6 +107,7 @@ def ingest(
         "ssa": names.ingest_first_names,
         "surnames": names.ingest_surnames,
         "corpus": partial(corpus.ingest_corpus, given=given or Given()),
+        "postings": partial(postings.ingest_postings, columns=columns or {}),
     }
     results = [readers[kind](warehouse, file) for file in files]
     return IngestResult(
