@@ -9,10 +9,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from fairscreen.config import Config
-from fairscreen.scoring import rank_requests, requests
+from fairscreen.scoring import pair_requests, rank_requests, requests
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.screeners import KINDS
 from fairscreen.settings.audit import AuditConfig
+from fairscreen.settings.callback_audit import CallbackConfig
 from fairscreen.settings.rank_audit import RankingConfig
 from fairscreen.tables import Warehouse
 
@@ -42,12 +43,15 @@ def requests_of(
         return requests.of_audit(warehouse, cfg, prompt_keys, kinds)
     if isinstance(cfg, RankingConfig):
         return rank_requests.of_audit(warehouse, cfg, kinds)
+    if isinstance(cfg, CallbackConfig):
+        return pair_requests.of_audit(warehouse, cfg, kinds)
     raise ValueError(f"nothing is asked by design {cfg.design}")
 
 
 def groups_of(warehouse: Warehouse, cfg: AuditConfig) -> Groups:
     """By what a reader compares outcomes: gender and race of applicants, of own documents alone (a
-    version is somebody of another group); label and industry of ranked resumes, controls left out.
+    version is somebody of another group); label and industry of ranked resumes, controls left out;
+    gender and race that a name stands for, placebo pairs left out.
     """
     mine = f"audit_id = '{cfg.audit_id}'"
     if isinstance(cfg, RankingConfig):
@@ -56,5 +60,9 @@ def groups_of(warehouse: Warehouse, cfg: AuditConfig) -> Groups:
         own = sf.col("kind").isin("label", "none")
         return Groups(rows, "document_id", ("label", "industry"), own)
     columns = ("gender", "race")
+    if isinstance(cfg, CallbackConfig):
+        pairs = warehouse.read("pair_documents").where(mine)
+        rows = pairs.select("document_id", "kind", *columns)
+        return Groups(rows, "document_id", columns, sf.col("kind") == "real")
     people = warehouse.read("applicants").where(mine).select("applicant_id", *columns)
     return Groups(people, "applicant_id", columns, sf.col("version").isNull())

@@ -10,6 +10,8 @@ from fairscreen import config_checks
 from fairscreen.settings.base import Settings
 
 Factor = Literal["race", "gender"]
+PostingField = Literal["company", "title", "location", "posted", "industry", "description"]
+Age = Annotated[int, Field(ge=18, le=90)]
 #: A race as the lists of names have it; genders are female and male.
 Value = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_ -]{0,40}$")]
 
@@ -69,20 +71,25 @@ class Pairs(Settings):
     per_posting  profiles (pair_id 0, 1, ...)
     names        distinct: no name twice within a posting and contrast; repeat: as published
     placebo      share of the postings that also get pairs of two names of one race and gender
-    ages         whole years, drawn; show_gender: whether the profile names the gender (pairs by
-                 gender then differ in it too)
+    ages         whole years, drawn: from 18, at which a high school is finished
+    show_gender  whether the profile names the gender (pairs by gender then differ in it too)
+    posting_fields  of a posting that the prompt shows, in this order, where the posting tells them;
+                    location: metro and state
     reference    a file of schools and employers of your own; null = conf/profiles.yml
     """
 
     per_posting: int = Field(ge=1, le=100)
     names: Literal["distinct", "repeat"]
     placebo: float = Field(ge=0, le=1, allow_inf_nan=False)
-    ages: tuple[Annotated[int, Field(ge=16, le=90)], Annotated[int, Field(ge=16, le=90)]]
+    ages: tuple[Age, Age]
     show_gender: bool
+    posting_fields: tuple[PostingField, ...]
     reference: str | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> Pairs:
         if self.ages[0] > self.ages[1]:
             raise ValueError("ages: the first is above the last")
+        config_checks.not_empty("posting_fields", self.posting_fields)
+        config_checks.once("posting_fields", self.posting_fields)
         return self

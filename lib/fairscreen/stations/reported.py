@@ -14,11 +14,15 @@ from pyspark.sql import functions as sf
 from fairscreen import tracking
 from fairscreen.errors import InputError
 from fairscreen.reporting.data import ModelFacts, Sample
-from fairscreen.scoring.screeners import planted, planted_ranking
+from fairscreen.scoring.screeners import planted, planted_callbacks, planted_ranking
 from fairscreen.settings.audit import AuditConfig
 from fairscreen.stations.common import Run
 
-_PLANTED = {"planted": planted.notes, "planted_ranking": planted_ranking.notes}
+_PLANTED = {
+    "planted": planted.notes,
+    "planted_ranking": planted_ranking.notes,
+    "planted_callbacks": planted_callbacks.notes,
+}
 SIMULATED = frozenset(_PLANTED)
 
 

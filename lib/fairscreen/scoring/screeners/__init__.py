@@ -7,13 +7,23 @@ from collections.abc import Mapping
 from fairscreen.errors import ConfigError, InputError
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.money import Terms, unbounded
-from fairscreen.scoring.screeners import chat, embedding, embedding_api, planted, planted_ranking
+from fairscreen.scoring.screeners import (
+    chat,
+    embedding,
+    embedding_api,
+    planted,
+    planted_callbacks,
+    planted_ranking,
+)
 from fairscreen.settings.audit import AuditConfig
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
-    for kind in (embedding.KIND, planted.KIND, planted_ranking.KIND, chat.KIND, embedding_api.KIND)
-}
+    for kind in (
+        embedding.KIND, planted.KIND, planted_ranking.KIND, planted_callbacks.KIND, chat.KIND,
+        embedding_api.KIND,
+    )
+}  # fmt: skip
 _COSINE = "cosine/1"
 
 
