@@ -1,5 +1,5 @@
 -- Names of correspondence studies, or of a list of the user's, with the group that they tell.
--- One row per: source_sha256, row_number
+-- One row per: source_sha256, kind, row_number
 CREATE TABLE IF NOT EXISTS correspondence_name (
   source_sha256 STRING NOT NULL COMMENT 'of the file',
   row_number INT NOT NULL COMMENT '0 = first row of the source',
@@ -9,6 +9,6 @@ CREATE TABLE IF NOT EXISTS correspondence_name (
   race STRING NOT NULL COMMENT 'in lower case',
   gender STRING COMMENT 'female, male; null for surnames',
   mother_education DOUBLE COMMENT 'class signal, in the file''s own unit; null = not given',
-  cohort INT COMMENT 'mean birth year of bearers; null = not given'
+  cohort DOUBLE COMMENT 'mean birth year of bearers; null = not given'
 ) USING delta CLUSTER BY (source_sha256) COMMENT 'Bronze: names of correspondence studies';
 ALTER TABLE correspondence_name ADD CONSTRAINT name_kind CHECK (kind IN ('first', 'surname'));

@@ -1,7 +1,7 @@
 -- What was ingested: one row per zip member or file, by content.
 -- One row per: kind, sha256
 CREATE TABLE IF NOT EXISTS source_file (
-  kind STRING NOT NULL COMMENT 'acs, psid, ssa (first names of any source), surnames or corpus',
+  kind STRING NOT NULL COMMENT 'acs, psid, ssa (first names of any source), surnames, corpus, postings, correspondence_first, correspondence_surname (lists of names)',
   sha256 STRING NOT NULL COMMENT 'SHA-256 of the content: uncompressed member (ACS), whole file (others); of a folder of resumes its listing',
   file STRING NOT NULL COMMENT 'file name, without its folder',
   member STRING COMMENT 'member of the zip',

@@ -38,12 +38,14 @@ def ingest(
     file: str,
     sha256: str,
     load: Callable[[], Loaded],
+    part: str = "true",
 ) -> IngestResult:
     """Append this edition to `table`; a no-op where its rows and its ledger entry are there.
 
-    `load` reads and checks the whole edition; what it raises leaves the table as it was.
+    `load` reads and checks the whole edition; what it raises leaves the table as it was. `part`: a
+    condition on its rows, where one file gives several editions.
     """
-    mine = warehouse.read(table).where(sf.col("source_sha256") == sha256)
+    mine = warehouse.read(table).where(sf.col("source_sha256") == sha256).where(part)
     there = bool(mine.select("source_sha256").limit(1).collect())
     if there and sha256 in ledger.known(warehouse, kind):
         note = f"{file}: already ingested, nothing to do."

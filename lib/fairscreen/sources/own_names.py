@@ -13,8 +13,7 @@ Columns are found by name in any order and case; other columns are ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,100 +22,20 @@ from numpy.typing import NDArray
 
 from fairscreen import spelling
 from fairscreen.errors import InputError
-from fairscreen.input_files import labels, place, read_table
-from fairscreen.sources import census_surnames
+from fairscreen.sources import census_surnames, name_lists
 from fairscreen.sources.census_surnames import ALL_OTHER, PERCENTAGES, SUPPRESSED, Surnames
+from fairscreen.sources.name_lists import NameList
 from fairscreen.sources.ssa_lines import YEARS
 
 _GENDERS = {"f": "F", "female": "F", "m": "M", "male": "M"}
+_ADD_UP = "Add the two rows up, or remove one."
 _RACES = {column.removeprefix("pct_"): column for column in PERCENTAGES}
 _ROUNDING = 3.0  # percent: six cells of a row, each rounded to a whole percent
 _LEAST_SHARES = 0.9  # median sum of the rows of a file that gives shares of 1
 _MOST_PEOPLE = 2**31 - 1  # what the tables' whole numbers hold
-_LONGEST_NAME = 100
 _NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]+)?")
-Cells = NDArray[np.object_]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class _Table:
-    """The cells of a file as text (None = empty), by the names that the readers use."""
-
-    path: str
-    cells: Mapping[str, Cells]
-    titles: Mapping[str, str]  # what the file calls them
-    places: list[str]  # `line 7`
-
-    def wrong(self, at: int, column: str, problem: str, remedy: str) -> InputError:
-        where = f"{self.path}, {self.places[at]}, {self.titles[column]}"
-        return InputError(where, problem, remedy)
-
-    def names(self) -> list[str]:
-        """Cleaned names; InputError for one that can be none."""
-        found = []
-        for at, cell in enumerate(self.cells["name"]):
-            name = spelling.clean(cell or "")
-            if re.search("[\r\n]", cell or ""):
-                problem = f"{cell[:60]!r} holds a line break"
-                raise self.wrong(at, "name", problem, "Look for a quotation mark that is missing.")
-            if len(name) > _LONGEST_NAME:
-                problem = f"has {len(name)} letters; a name has {_LONGEST_NAME} at most"
-                raise self.wrong(at, "name", problem, "Give a name.")
-            if fault := spelling.fault(name):
-                raise self.wrong(at, "name", fault if name else "is empty", "Give a name.")
-            found.append(name)
-        return found
-
-    def counts(self) -> list[int]:
-        found = []
-        for at, cell in enumerate(self.cells["count"]):
-            digits = (cell or "").strip()
-            if not re.fullmatch("[0-9]+", digits) or not digits.strip("0"):
-                problem = f"{cell or ''!r} is not a whole number above 0"
-                raise self.wrong(at, "count", problem, "Correct the count, or remove the row.")
-            if len(digits.lstrip("0")) > 10 or int(digits) > _MOST_PEOPLE:
-                problem = f"{digits[:60]} is above {_MOST_PEOPLE:,}"
-                raise self.wrong(at, "count", problem, "Correct the count.")
-            found.append(int(digits))
-        return found
-
-    def once(self, column: str, keys: list[tuple[object, ...]]) -> None:
-        """InputError where two rows are of one name (as printed) and everything beside it."""
-        seen: dict[tuple[object, ...], int] = {}
-        for at, key in enumerate(keys):
-            if key in seen:
-                problem = f"{', '.join(map(str, key))} stands already in {self.places[seen[key]]}"
-                raise self.wrong(at, column, problem, "Add the two rows up, or remove one.")
-            seen[key] = at
-
-
-def _read(path: Path, options: Mapping[str, tuple[str, ...]], needed: tuple[str, ...]) -> _Table:
-    """The columns that are there; options: our name -> what a file may call it."""
-    frame = read_table(path, row="name")
-    there: dict[str, str] = {}
-    for column in frame.columns:
-        known = str(column).strip().lower()
-        if known in there and any(known in theirs for theirs in options.values()):
-            problem = f"is the name of two columns, {there[known]!r} and {str(column)!r}"
-            raise InputError(f"{path}, {known}", problem, "Rename one.")
-        there[known] = str(column)
-    titles = {
-        ours: there[found]
-        for ours, theirs in options.items()
-        if (found := next((t for t in theirs if t in there), None))
-    }
-    missing = [" or ".join(options[c]) for c in needed if c not in titles]
-    if missing:
-        noun = "column" if len(missing) == 1 else "columns"
-        raise InputError(
-            str(path),
-            f"{noun} {', '.join(missing)} missing; it has {', '.join(there.values())}",
-            "Name the columns so in the file's first line.",
-        )
-    cells = {ours: labels(frame[title]) for ours, title in titles.items()}
-    return _Table(str(path), cells, titles, [place(frame, i) for i in range(len(frame))])
 
 
 def first_names(path: Path) -> Iterator[pa.Table]:
@@ -129,8 +48,8 @@ def first_names(path: Path) -> Iterator[pa.Table]:
         "name": ("name", "first_name"), "gender": ("gender", "sex"), "count": ("count", "births"),
         "birth_year": ("birth_year", "year"),
     }  # fmt: skip
-    table = _read(path, options, ("name", "gender", "count"))
-    names, counts = table.names(), table.counts()
+    table = name_lists.read(path, options, ("name", "gender", "count"))
+    names, counts = table.names(), _counts(table)
     sexes = []
     for at, cell in enumerate(table.cells["gender"]):
         if (cell or "").strip().lower() not in _GENDERS:
@@ -154,6 +73,7 @@ def first_names(path: Path) -> Iterator[pa.Table]:
             (name, sex) if year is None else (name, sex, year)
             for name, sex, year in zip(shown, sexes, years, strict=True)
         ],
+        _ADD_UP,
     )
     yield pa.table(
         {
@@ -165,6 +85,20 @@ def first_names(path: Path) -> Iterator[pa.Table]:
     )
 
 
+def _counts(table: NameList) -> list[int]:
+    found = []
+    for at, cell in enumerate(table.cells["count"]):
+        digits = (cell or "").strip()
+        if not re.fullmatch("[0-9]+", digits) or not digits.strip("0"):
+            problem = f"{cell or ''!r} is not a whole number above 0"
+            raise table.wrong(at, "count", problem, "Correct the count, or remove the row.")
+        if len(digits.lstrip("0")) > 10 or int(digits) > _MOST_PEOPLE:
+            problem = f"{digits[:60]} is above {_MOST_PEOPLE:,}"
+            raise table.wrong(at, "count", problem, "Correct the count.")
+        found.append(int(digits))
+    return found
+
+
 def surnames(path: Path) -> Surnames:
     """Surnames with percentages by race, from either form.
 
@@ -174,7 +108,7 @@ def surnames(path: Path) -> Surnames:
     """
     options = {"name": ("name", "surname"), "count": ("count", "bearers"), "race": ("race",)}
     options |= {ours: (ours, theirs) for ours, theirs in PERCENTAGES.items()}
-    table = _read(path, options, ("name", "count"))
+    table = name_lists.read(path, options, ("name", "count"))
     given = [column for column in PERCENTAGES if column in table.cells]
     if "race" in table.cells:
         if given:
@@ -192,8 +126,8 @@ def surnames(path: Path) -> Surnames:
     return _wide(table, given)
 
 
-def _wide(table: _Table, given: list[str]) -> Surnames:
-    names, counts = table.names(), table.counts()
+def _wide(table: NameList, given: list[str]) -> Surnames:
+    names, counts = table.names(), _counts(table)
     pct = np.full((len(names), len(PERCENTAGES)), np.nan)
     hidden = 0
     for column in given:
@@ -208,7 +142,7 @@ def _wide(table: _Table, given: list[str]) -> Surnames:
                 raise table.wrong(at, column, problem, "Give percent, 0 to 100.")
             pct[at, at_column] = float(text)
     pct, shares = _percent(table, given, pct)
-    table.once("name", [(spelling.printed(n),) for n in names])
+    table.once("name", [(spelling.printed(n),) for n in names], _ADD_UP)
     kept = _kept(table, names)
     columns = {
         "name": pa.array(names, pa.string()),
@@ -220,7 +154,7 @@ def _wide(table: _Table, given: list[str]) -> Surnames:
     return Surnames(rows, int((~kept).sum()), hidden, rarer, shares)
 
 
-def _percent(table: _Table, given: list[str], pct: Floats) -> tuple[Floats, bool]:
+def _percent(table: NameList, given: list[str], pct: Floats) -> tuple[Floats, bool]:
     """Percentages (rows, races), NaN = not told, and whether the file gives shares of 1.
 
     Shares: no cell above 1, and the rows add up to about 1. The largest cell tells, as one row
@@ -243,7 +177,7 @@ def _percent(table: _Table, given: list[str], pct: Floats) -> tuple[Floats, bool
     return pct * (100 / whole), shares
 
 
-def _kept(table: _Table, names: list[str]) -> Flags:
+def _kept(table: NameList, names: list[str]) -> Flags:
     """Which of the names are no sum of others; InputError where that leaves nothing."""
     kept = np.array([n.upper() != ALL_OTHER for n in names])
     if not kept.any():
@@ -251,8 +185,8 @@ def _kept(table: _Table, names: list[str]) -> Flags:
     return kept
 
 
-def _long(table: _Table) -> Surnames:
-    names, counts = table.names(), table.counts()
+def _long(table: NameList) -> Surnames:
+    names, counts = table.names(), _counts(table)
     races = []
     for at, cell in enumerate(table.cells["race"]):
         race = (cell or "").strip().lower()
@@ -261,7 +195,7 @@ def _long(table: _Table) -> Surnames:
             raise table.wrong(at, "race", problem, f"Use {', '.join(_RACES)}.")
         races.append(race)
     shown = [spelling.printed(n) for n in names]
-    table.once("name", list(zip(shown, races, strict=True)))
+    table.once("name", list(zip(shown, races, strict=True)), _ADD_UP)
     codes: dict[str, int] = {}
     order: list[str] = []
     for name, text in zip(shown, names, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fairscreen.progress import say
 from fairscreen.settings.callback_audit import CallbackConfig
@@ -47,7 +48,7 @@ def ingest(warehouse: Warehouse, cfg: CallbackConfig) -> CallbackBronze:
         "postings", told.paths,
         lambda: upstream.ingest(warehouse, "postings", told.paths, columns=columns),
     )  # fmt: skip
-    names = _names(warehouse, cfg.names)
+    names = ingest_names(warehouse, cfg.names)
     sha256 = {kind: result.sha256 for kind, result in names.items()}
     return CallbackBronze(
         postings=postings.sha256,
@@ -59,9 +60,22 @@ def ingest(warehouse: Warehouse, cfg: CallbackConfig) -> CallbackBronze:
     )
 
 
-def _names(warehouse: Warehouse, names: CallbackNames) -> dict[str, IngestResult]:
-    """By what they are: first, surnames (lists; neither where names are drawn), ssa, census."""
-    raise NotImplementedError
+def ingest_names(warehouse: Warehouse, names: CallbackNames) -> dict[str, IngestResult]:
+    """By what they are: first, surnames (lists; neither where names are drawn), ssa, census.
+
+    Raises InputError as the readers do.
+    """
+    kinds = {
+        "first": "correspondence_first", "surnames": "correspondence_surname",
+        "ssa": "ssa", "census": "surnames",
+    }  # fmt: skip
+    files: dict[str, list[str]] = {}
+    for setting, path in name_files(names):
+        files.setdefault(setting, []).append(path)
+    return {
+        setting: _read(setting, paths, partial(upstream.ingest, warehouse, kinds[setting], paths))
+        for setting, paths in files.items()
+    }
 
 
 def _read(kind: str, paths: Sequence[str], work: Callable[[], IngestResult]) -> IngestResult:

@@ -19,6 +19,7 @@ from fairscreen.sources import (
     acs_survey,
     corpus,
     corpus_files,
+    correspondence,
     names,
     posting_files,
     postings,
@@ -107,6 +108,8 @@ def ingest(
         "ssa": names.ingest_first_names,
         "surnames": names.ingest_surnames,
         "corpus": partial(corpus.ingest_corpus, given=given or Given()),
+        "correspondence_first": partial(correspondence.ingest, kind="first"),
+        "correspondence_surname": partial(correspondence.ingest, kind="surname"),
         "postings": partial(postings.ingest_postings, columns=columns or {}),
     }
     results = [readers[kind](warehouse, file) for file in files]
