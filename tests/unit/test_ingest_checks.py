@@ -109,6 +109,7 @@ def test_the_warehouse_is_looked_at_first(tmp_path, capsys) -> None:
         ("ssa", "ssa_national_names.zip"),
         ("surnames", "census_2010_surnames.zip"),
         ("psid", "psid_synthetic.zip"),
+        ("postings", "postings.parquet"),
     ],
 )
 def test_the_shipped_files_pass(kind: str, file: str) -> None:

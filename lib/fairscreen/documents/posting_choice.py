@@ -11,7 +11,6 @@ raw titles by keywords): a whole word in any case, singular or plural. So "Sales
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -22,7 +21,7 @@ from pyspark.sql import functions as sf
 from fairscreen import random
 from fairscreen.errors import InputError
 from fairscreen.population.geography import STATES
-from fairscreen.settings.postings import FIELDS, Postings
+from fairscreen.settings.postings import FIELDS, Postings, word_pattern
 
 #: Columns of `chosen`.
 CHOSEN = (
@@ -32,16 +31,6 @@ CHOSEN = (
 _PURPOSE = "callbacks/postings"
 _LISTED = 20  # strata that a message names
 _REASONS = ("not_entry_level", "incomplete", "without_stratum")
-
-
-def word_pattern(words: Sequence[str]) -> str:
-    """Regular expression, for Python and for Java alike: group 1 is one of the words, whole.
-
-    Longer words first, so that of two that begin at one place the longer is found.
-    """
-    texts = sorted(words, key=lambda word: (-len(word), word))
-    either = "|".join(r"\s+".join(re.escape(part) for part in word.split()) for word in texts)
-    return rf"(?<!\w)({either})(?:es|s)?(?!\w)"
 
 
 def judged(postings: DataFrame, settings: Postings) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -72,3 +73,13 @@ class Postings(Settings):
         config_checks.not_empty("paths", self.paths)
         config_checks.once("require", self.require)
         return self
+
+
+def word_pattern(words: Sequence[str]) -> str:
+    """Regular expression, for Python and for Java alike: group 1 is one of the words, whole.
+
+    Longer words first, so that of two that begin at one place the longer is found.
+    """
+    texts = sorted(words, key=lambda word: (-len(word), word))
+    either = "|".join(r"\s+".join(re.escape(part) for part in word.split()) for word in texts)
+    return rf"(?<!\w)({either})(?:es|s)?(?!\w)"
