@@ -15,18 +15,12 @@ import numpy as np
 import pandas as pd
 
 from fairscreen.callback_input import Callbacks, Roles, read_applications, read_pairs
+from fairscreen.callback_words import Words, fill_families, in_words
 from fairscreen.errors import InputError
 from fairscreen.estimators import callbacks_unpaired
-from fairscreen.estimators.callback_pairs import FAVORED, CallbackPairs, CallbackRow
-from fairscreen.estimators.callbacks import TESTS, CallbackOptions, callbacks, placebo_rows
-from fairscreen.estimators.multiplicity import adjust
-from fairscreen.result_rows import ROW
+from fairscreen.estimators.callback_pairs import CallbackPairs, CallbackRow
+from fairscreen.estimators.callbacks import CallbackOptions, callbacks, placebo_rows
 from fairscreen.slices import slices_of
-
-_NOBODY = (
-    "callback_rate", "missing_gap_pp", "name_sd_pp", "firm_variance_pp2", "discordant_share",
-    "discordant_share_gap_pp",
-)  # fmt: skip
 
 
 def analyze_callbacks(
@@ -77,15 +71,16 @@ def analyze_callbacks(
     read = read_pairs if roles.pair else read_applications
     given, excluded, notes = read(frame, roles, where)
     rows: list[dict[str, Any]] = []
+    words = Words((f"{arm}={favored}", f"{arm}={other}"), favored, name, given.names)
     real = np.flatnonzero(~given.placebo)
     if not len(real):
         raise InputError(f"{where}, {placebo}", "every pair is a placebo", "Give real pairs.")
     for text, columns, mine in slices_of(given.slices[real], roles.slices, where):
         found = _slice(given, real[mine], text, options)
-        rows += [_row(r, text, columns, roles, given.names) for r in found]
+        rows += [in_words(r, text, "; ".join(columns) or "all", words) for r in found]
     if given.placebo.any():
-        rows += _placebo(given, roles, options)
-    notes += _families(rows)
+        rows += _placebo(given, words, options)
+    notes += fill_families(rows)
     if roles.pair and name is None:
         notes.append("No --name: intervals are for these names, which are a sample too.")
     return {"rows": rows, "excluded": dict(sorted(excluded.items())), "notes": notes}
@@ -103,16 +98,16 @@ def _slice(
     return callbacks_unpaired.unpaired(data, own).rows
 
 
-def _placebo(given: Callbacks, roles: Roles, options: CallbackOptions) -> list[dict[str, Any]]:
+def _placebo(given: Callbacks, words: Words, options: CallbackOptions) -> list[dict[str, Any]]:
     data = given.data
     if not isinstance(data, CallbackPairs):
         return []
     without = data.take(given.placebo)
     own = replace(options, names=False, margin=None, seed=f"{options.seed}/placebo")
     found = [r for r in callbacks(without, own).rows if r.part is None]
-    rows = [_row(r, "pairs=placebo", ("pairs",), roles, given.names) for r in found]
+    rows = [in_words(r, "pairs=placebo", "pairs", words) for r in found]
     compared = placebo_rows(data.take(~given.placebo), without, level=options.level)
-    return rows + [_row(r, "all", (), roles, given.names) for r in compared]
+    return rows + [in_words(r, "all", "all", words) for r in compared]
 
 
 def _check_options(o: CallbackOptions) -> None:
@@ -133,48 +128,3 @@ def _paired_only(roles: Roles) -> None:
             raise InputError(
                 f"--{option.replace('_', '-')}", "is for pairs", "Leave it out, or give --pair."
             )
-
-
-def _row(
-    row: CallbackRow, text: str, columns: Sequence[str], roles: Roles, names: Sequence[str]
-) -> dict[str, Any]:
-    """A row with the columns of ROW: arms and names by their own words."""
-    more, reason, kind = [], row.reason, "; ".join(columns) or "all"
-    if row.part is not None:
-        what, value = row.part
-        if what == "arm":
-            more = [f"{roles.arm}={roles.favored if value == FAVORED else roles.other}"]
-        elif what.startswith("name of "):
-            side = roles.favored if what.endswith(FAVORED) else roles.other
-            more = [f"{roles.arm}={side}", f"{roles.name}={names[int(value)]}"]
-        elif what == "without_name":
-            reason = f"without {names[int(value)]}"
-        else:
-            more = [f"{what}={value}"]
-    favors: str | None = roles.favored
-    if row.estimand in _NOBODY:
-        favors = None
-    elif row.estimand == "callback_ratio":
-        favors = f"{roles.favored} (below 1)"
-    test = (row.estimand, row.method) in {*TESTS, *callbacks_unpaired.TESTS}
-    family = f"{row.estimand} {row.method} by {kind}" if test and row.p_value is not None else None
-    known = {k: getattr(row, k) for k in ROW if hasattr(row, k)}
-    own = {
-        "slice": "; ".join([*([] if text == "all" else [text]), *more]) or "all",
-        "family": family, "favors_when_positive": favors, "reason": reason,
-    }  # fmt: skip
-    return {**dict.fromkeys(ROW), **known, **own}
-
-
-def _families(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Adjusted p-values of each family, in place; what to say of them."""
-    names = dict.fromkeys(r["family"] for r in rows if r["family"] is not None)
-    for family in names:
-        mine = [r for r in rows if r["family"] == family]
-        for row, member in zip(mine, adjust([r["p_value"] for r in mine]).members, strict=True):
-            if member is not None:
-                row["p_holm"], row["p_bh"] = member.holm, member.bh
-    return [
-        "Holm and Benjamini-Hochberg are within families: one test over the values of one slice "
-        f"column or combination ({len(names):,} families)."
-    ]

@@ -2,7 +2,7 @@
 -- One row per: audit_id, design, model, attribute, contrast, document_format, slice, estimand, method
 CREATE TABLE IF NOT EXISTS estimates (
   audit_id STRING NOT NULL,
-  design STRING NOT NULL COMMENT 'path_specific; ranking; outcome: raw gaps, selection rates; placebo: controls of rescoring and of ranking; comparison: an effect of a minus that of b',
+  design STRING NOT NULL COMMENT 'path_specific; ranking; paired_callback; outcome: raw gaps, selection rates; placebo: controls of rescoring, of ranking and of callbacks; comparison: an effect of a minus that of b',
   model STRING NOT NULL COMMENT 'key of scoring.models; comparison of two models: `a minus b`',
   attribute STRING NOT NULL COMMENT 'gender or race, or what the labels of a ranking audit are of; none for a placebo of rescoring',
   contrast STRING NOT NULL COMMENT 'key of estimation.contrasts; ranking: favored_vs_other; placebo for a placebo of rescoring',

@@ -31,7 +31,8 @@ def _imports(file: Path) -> set[str]:
         *sorted((PACKAGE / "estimators").glob("*.py")), *sorted(PACKAGE.glob("analyze*.py")),
         PACKAGE / "rank_input.py", PACKAGE / "published_ranking.py", PACKAGE / "callback_input.py",
         PACKAGE / "rank_rows.py", PACKAGE / "audits" / "ranking_slices.py",
-        PACKAGE / "audits" / "ranking_rows.py",
+        PACKAGE / "audits" / "ranking_rows.py", PACKAGE / "callback_words.py",
+        *sorted((PACKAGE / "audits").glob("callback_*.py")),
     ],
     ids=lambda f: f.name,
 )  # fmt: skip

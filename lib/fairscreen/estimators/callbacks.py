@@ -44,9 +44,9 @@ _MCNEMAR = ("mcnemar_cc", "mcnemar_exact", "mcnemar_midp")
 
 @dataclass(frozen=True)
 class CallbackOptions:
-    """level of the intervals; draws of the bootstrap; permutations of labels over names; margin,
-    in percentage points, inside which a gap is negligible (adds a row of method `tost`); names:
-    whether each name's rate is told; seed."""
+    """level of the intervals; draws of the bootstrap; permutations of labels over names (0: no such
+    row); margin, in percentage points, inside which a gap is negligible (adds a row of method
+    `tost`); names: whether each name's rate is told; seed."""
 
     level: float = 0.95
     draws: int = paired_tests.DRAWS
@@ -108,7 +108,7 @@ def callbacks(
                 for side in (FAVORED, OTHER)]  # fmt: skip
         methods = [SIGN_FLIP, BY_POSTING, BOOTSTRAP, WALD, NEWCOMBE, *_MCNEMAR]
         if pairs.favored is not None:
-            methods = [HEADLINE, PERMUTATION, *methods]
+            methods = [HEADLINE, *([PERMUTATION] if opts.permutations else []), *methods]
         rows += [not_computable(GAP, m, 0, NO_PAIR) for m in methods]
         return CallbackResult(tuple(rows + _silence(pairs, opts)), *counts)
     rows = [rate_row(pairs.called(side), pairs.n, pairs.posting, opts.level, ("arm", side))
@@ -119,7 +119,7 @@ def callbacks(
         rows += _p_yes(pairs, opts)
     rows += _silence(pairs, opts)
     if firm is not None:
-        rows.append(_firm_row(pairs, firm, opts.level))
+        rows.append(firm_row(pairs, firm, opts.level))
     if opts.names and pairs.favored is not None:
         rows += _name_rows(pairs)
     return CallbackResult(tuple(rows), *counts)
@@ -145,11 +145,10 @@ def _gap_rows(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
     best = by_posting = ratio(some.d, some.n, [some.posting], level=opts.level)
     if pairs.favored is not None:
         best = ratio(some.d, some.n, some.ways, level=opts.level)
-        rows += [
-            gap_row(GAP, HEADLINE, best, n),
-            _permutation_row(some, opts, n),
-            *_left_out_rows(some, n),
-        ]
+        rows.append(gap_row(GAP, HEADLINE, best, n))
+        if opts.permutations:
+            rows.append(_permutation_row(some, opts, n))
+        rows += _left_out_rows(some, n)
     sums, times = (group_sums(v, some.posting) for v in (some.d, some.n))
     flip = sign_flip(sums, unit=1.0, seed=f"{opts.seed}/callbacks")
     gap = 100 * float(sums.sum()) / n
@@ -311,7 +310,8 @@ def _silence(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
     return rows
 
 
-def _firm_row(pairs: CallbackPairs, firm: Ints, level: float) -> CallbackRow:
+def firm_row(pairs: CallbackPairs, firm: Ints, level: float) -> CallbackRow:
+    """How much firms differ in their gaps; firm (C,): codes."""
     found = firms.firm_component(
         d=pairs.d, n=pairs.n, posting=pairs.posting, firm=firm, level=level
     )
