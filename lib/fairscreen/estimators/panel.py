@@ -54,6 +54,7 @@ class Trend:
     i2: share of the residual variance that it makes, 0 to 1
     factor: Knapp & Hartung's, before it is raised to 1
     without: slope, p-value with each model left out in turn; None where fewer than 4 are left
+    shared: covariance of level_at_centre and slope
     """
 
     slope: float
@@ -70,6 +71,13 @@ class Trend:
     models: int
     plain: Plain
     without: tuple[tuple[float, float], ...] | None = None
+    shared: float = 0.0
+
+    def at(self, year: float) -> tuple[float, float]:
+        """The fitted line at a date, and its standard error."""
+        away = year - self.centre
+        variance = self.level_error**2 + 2 * away * self.shared + (away * self.std_error) ** 2
+        return self.level_at_centre + away * self.slope, math.sqrt(max(0.0, variance))
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,7 @@ def trend(
     return Trend(
         slope, error, slope - reach, slope + reach, 2 * float(stdtr(df, -abs(slope) / error)),
         float(beta[0]), math.sqrt(float(cov[0, 0])), centre, math.sqrt(tau2),
-        tau2 / (tau2 + typical), factor, m, plain, without,
+        tau2 / (tau2 + typical), factor, m, plain, without, float(cov[0, 1]),
     )  # fmt: skip
 
 

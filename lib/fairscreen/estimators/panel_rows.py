@@ -31,6 +31,7 @@ def trend_rows(
 
     gap_trend_pp_per_year  the three methods; and `reml_knapp_hartung` without each model (part)
     gap_at_mean_date_pp    level of the fitted line at the mean date
+    gap_at_first_date_pp, gap_at_last_date_pp    and at the ends, with intervals: what a band needs
     gap_tau_pp, gap_i2     spread between models beyond sampling, and its share of variance
     gap_difference_pp      later minus earlier model of a family, method `contrast`
     n counts models. Not computable as `panel.trend`.
@@ -58,6 +59,13 @@ def trend_rows(
             rows.append(CallbackRow(TREND, REML, slope, None, None, None, p, m - 1, part=part))
         rows.append(CallbackRow("gap_at_mean_date_pp", REML, f.level_at_centre, f.level_error,
                                 None, None, None, m))  # fmt: skip
+        reach = (f.high - f.slope) / f.std_error
+        dates = np.asarray(years, dtype=np.float64)
+        for end, year in (("first", dates.min()), ("last", dates.max())):
+            value, error = f.at(float(year))
+            rows.append(CallbackRow(f"gap_at_{end}_date_pp", REML, value, error,
+                                    value - reach * error, value + reach * error, None,
+                                    m))  # fmt: skip
         rows.append(CallbackRow("gap_tau_pp", REML, f.tau, None, None, None, None, m))
         rows.append(CallbackRow("gap_i2", REML, f.i2, None, None, None, None, m))
     for c in contrasts(gap=points, covariance=v, years=years, family=family or [None] * m,
