@@ -87,14 +87,16 @@ def _mlflow() -> str:
 def log_audit_run(
     cfg: AuditConfig, *, model: str, estimates: pd.DataFrame, outcomes: pd.DataFrame,
     input_versions: Mapping[str, int], warehouse_root: str, report_path: str | Path | None,
-    summary: Mapping[str, Any], simulated: bool, **tables: pd.DataFrame,
+    summary: Mapping[str, Any], simulated: bool, kept: pd.DataFrame | None = None,
+    **tables: pd.DataFrame,
 ) -> str:  # fmt: skip
     """Log one model's part of an audit into its MLflow run and finish that; the run's id.
 
     It is the run that its scoring opened and that no report went into yet, else a new one.
 
     estimates, outcomes (asked and kinds of outcomes, by group) and further tables, for instance
-    overlap: rows of all models; those of others are left out. input_versions: Delta version of each
+    overlap: rows of all models; those of others are left out. kept: those estimates that become
+    metrics, where that is not all of them. input_versions: Delta version of each
     table read. report_path: may be None where the report names its own run; `attach` it then.
     """
     client, experiment = connect(cfg)
@@ -106,7 +108,8 @@ def log_audit_run(
     run_id = open_run(client, experiment, tags, state=REPORTED)
     try:
         _log_parameters(client, run_id, parameters(cfg, model))
-        _log_metrics(client, run_id, metrics(own["estimates"]) | _counts(own["outcomes"]))
+        told = own["estimates"] if kept is None else _of(kept, model)
+        _log_metrics(client, run_id, metrics(told) | _counts(own["outcomes"]))
         _log_inputs(client, run_id, warehouse_root, input_versions)
         for name, frame in own.items():
             client.log_text(run_id, to_csv(frame), f"{name}.csv")

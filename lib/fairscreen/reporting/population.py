@@ -15,6 +15,7 @@ from fairscreen.config import Config
 from fairscreen.population import domain
 from fairscreen.population.geography import STATES
 from fairscreen.reporting import population_plots as plots
+from fairscreen.reporting.pages import records
 from fairscreen.reporting.plots import words
 
 #: Margins that the panels show.
@@ -95,14 +96,6 @@ def _title(cfg: Config, job: str) -> str:
     return cfg.population.jobs[job].title if job in cfg.population.jobs else job
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as dicts, every null None."""
-    return [
-        {str(k): None if pd.isna(v) else v for k, v in row.items()}
-        for row in frame.to_dict("records")
-    ]
-
-
 def _jobs(cfg: Config, frame: pd.DataFrame) -> list[str]:
     """Jobs of a frame, in the order of the config."""
     there = set(frame["job"]) if len(frame) else set()
@@ -119,7 +112,7 @@ def _share_panels(cfg: Config, fit: pd.DataFrame) -> list[dict[str, Any]]:
     for job in _jobs(cfg, fit):
         mine, rows = fit[fit["job"] == job], []
         for margin in PANELS:
-            cells = {r["value"]: r for r in _records(mine[mine["margin"] == margin])}
+            cells = {r["value"]: r for r in records(mine[mine["margin"] == margin])}
             total = sum(r["applicants"] for r in cells.values())
             there = [cells[v] for v in (f"{margin}={o}" for o in order[margin]) if v in cells]
             rows += [
@@ -175,23 +168,23 @@ def _left_out(cfg: Config, exclusions: pd.DataFrame) -> dict[str, Any]:
     """Shares by job and reason, and one sentence over all jobs."""
     if not len(exclusions):
         return {"reasons": [], "rows": [], "sentence": ""}
-    records = _records(exclusions)
+    given = records(exclusions)
     total: dict[str, int] = {}
-    for r in records:
+    for r in given:
         total[r["reason"]] = total.get(r["reason"], 0) + int(r["people"])
     known = ["included", *_WHY]
     reasons = sorted(total, key=lambda r: (known.index(r) if r in known else 99, r))
     rows = []
     for job in _jobs(cfg, exclusions):
-        mine = {r["reason"]: (int(r["people"]), int(r["weighted"])) for r in records
+        mine = {r["reason"]: (int(r["people"]), int(r["weighted"])) for r in given
                 if r["job"] == job}  # fmt: skip
         people, standing = (sum(pair[k] for pair in mine.values()) for k in (0, 1))
         counts = [mine.get(r, (0, 0)) for r in reasons]
         cells = [(n, weighted / standing if standing else None, weighted) for n, weighted in counts]
         rows.append({"job": _title(cfg, job), "people": people, "cells": cells})
     everybody, inside = sum(total.values()), total.get("included", 0)
-    stands = sum(int(r["weighted"]) for r in records if r["reason"] == "included")
-    standing = sum(int(r["weighted"]) for r in records)
+    stands = sum(int(r["weighted"]) for r in given if r["reason"] == "included")
+    standing = sum(int(r["weighted"]) for r in given)
     why = [f"{total[r]:,} {reason_words(cfg, r)}" for r in reasons if r != "included"]
     sentence = (
         f"Of {everybody:,} people of these occupations in the survey's files {inside:,} are in "
@@ -217,7 +210,7 @@ def reason_words(cfg: Config, reason: str) -> str:
 def _fit_sentence(cfg: Config, fit: pd.DataFrame) -> str:
     if not len(fit):
         return ""
-    row = max(_records(fit), key=lambda r: abs(r["difference"]))
+    row = max(records(fit), key=lambda r: abs(r["difference"]))
     text = (
         f"Of {len(fit):,} shares compared, the generator is farthest from the survey in "
         f"{cell_label(row['value'])} ({_title(cfg, row['job'])}): "
@@ -236,7 +229,7 @@ def _fit_sentence(cfg: Config, fit: pd.DataFrame) -> str:
 def _worst(cfg: Config, fit: pd.DataFrame) -> list[dict[str, Any]]:
     if not len(fit):
         return []
-    rows = sorted(_records(fit), key=lambda r: -abs(r["difference"]))  # ties stay in order
+    rows = sorted(records(fit), key=lambda r: -abs(r["difference"]))  # ties stay in order
     return [
         {
             "job": _title(cfg, r["job"]), "cell": cell_label(r["value"]),
@@ -252,9 +245,9 @@ def _worst(cfg: Config, fit: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _margins(cfg: Config, margins: pd.DataFrame) -> list[dict[str, Any]]:
     """The view over all jobs: one row per margin, the worst job named."""
-    found, records = [], _records(margins)
-    for margin in dict.fromkeys(r["margin"] for r in records):
-        mine = [r for r in records if r["margin"] == margin]
+    found, given = [], records(margins)
+    for margin in dict.fromkeys(r["margin"] for r in given):
+        mine = [r for r in given if r["margin"] == margin]
         worst = max(mine, key=lambda r: r["largest_difference"])
         cells = sum(r["cells"] for r in mine)
         tested = sum(r["cells_with_error"] for r in mine)

@@ -7,17 +7,16 @@ data gives the same text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-import yaml
 from markupsafe import Markup
 
 from fairscreen.reporting import formats, pages, plots
-from fairscreen.reporting.data import ModelFacts, Sample
+from fairscreen.reporting.data import Report
 from fairscreen.reporting.narrative import interval, number
+from fairscreen.reporting.pages import Found
 from fairscreen.settings.rank_audit import RankingConfig
 
 Row = Mapping[str, Any]
@@ -25,30 +24,17 @@ SIGN_FLIP = ("sign_flip_exact", "sign_flip_monte_carlo")
 FOUR_FIFTHS = 0.8
 
 
-@dataclass(frozen=True)
-class RankingReport:
+@dataclass(frozen=True, kw_only=True)
+class RankingReport(Report):
     """Everything that `render_ranking` shows.
 
-    estimates: rows of the table. outcomes: of the view rank_outcomes. rollup: of the view
-    ranking_rollup. documents: industry, resumes, documents, flagged (resumes). sources: of
-    source_file. The rest as in `ReportData`.
+    outcomes: of the view rank_outcomes. rollup: of the view ranking_rollup. documents: industry,
+    resumes, documents, flagged (resumes).
     """
 
     cfg: RankingConfig
-    generated_at: datetime
-    package_version: str
-    estimates: pd.DataFrame
-    outcomes: pd.DataFrame
     rollup: pd.DataFrame
     documents: pd.DataFrame
-    sources: pd.DataFrame
-    input_versions: Mapping[str, int]
-    models: Mapping[str, ModelFacts]
-    samples: tuple[Sample, ...] = ()
-    mlflow_runs: Mapping[str, str] = field(default_factory=dict)
-    mlflow_command: str | None = None
-    command: str | None = None
-    notes: tuple[str, ...] = ()
 
 
 def render_ranking(data: RankingReport) -> str:
@@ -58,47 +44,19 @@ def render_ranking(data: RankingReport) -> str:
 
 def _view(data: RankingReport) -> dict[str, Any]:
     cfg = data.cfg
-    rows = _records(data.estimates)
-    sources = _records(data.sources)
-    industries = [str(r["industry"]) for r in _records(data.documents)]
+    rows, corpus = pages.records(data.estimates), pages.records(data.documents)
+    industries = [str(r["industry"]) for r in corpus]
     pairs = list(cfg.pairs.items())
     return {
-        "data": data, "cfg": cfg, "config_hash": cfg.hash(), "jobs": {}, "slice_words": slice_words,
-        "percent": f"{100 * cfg.estimation.level:g}%",
-        "simulated": [name for name, facts in data.models.items() if facts.simulated],
-        "synthetic": [f"{r['kind'].upper()} ({r['file']})" for r in sources if r.get("synthetic")],
-        "corpus": _records(data.documents), "industries": industries,
-        "pairs": pairs,
-        "rollup": _records(data.rollup), "outcomes": _records(data.outcomes), "sources": sources,
+        **pages.shared(data, cfg.estimation.level), "jobs": {}, "slice_words": slice_words,
+        "corpus": corpus, "industries": industries, "pairs": pairs,
+        "rollup": pages.records(data.rollup), "outcomes": pages.records(data.outcomes),
         "cards": [
             _card(cfg, name, contrast, rows, industries)
             for name in data.models
             for contrast, _ in pairs
         ],
-        "settings": yaml.safe_dump(cfg.model_dump(mode="json"), sort_keys=False),
     }  # fmt: skip
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(k): v for k, v in row.items()}
-        for row in frame.astype(object).where(frame.notna(), None).to_dict("records")
-    ]
-
-
-class Found:
-    """Rows of one model, contrast and design, by slice, estimand and method."""
-
-    def __init__(self, rows: Sequence[Row], design: str) -> None:
-        mine = (r for r in rows if r["design"] == design)
-        self._rows = {(r["slice"], r["estimand"], r["method"]): r for r in mine}
-
-    def get(self, where: str, estimand: str, *methods: str) -> Row | None:
-        """The first of the methods that there is."""
-        for method in methods:
-            if row := self._rows.get((where, estimand, method)):
-                return row
-        return None
 
 
 _FITTED = (

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from fairscreen.population.mapping import mapping_rows
 from fairscreen.reporting import (
@@ -25,6 +24,7 @@ from fairscreen.reporting import (
     rescoring,
 )
 from fairscreen.reporting.data import ModelFacts, ReportData, Sample
+from fairscreen.reporting.pages import records
 
 __all__ = ["ModelFacts", "ReportData", "Sample", "render_report"]
 
@@ -50,30 +50,22 @@ def _view(data: ReportData) -> dict[str, Any]:
     cfg = data.cfg
     everything = data.estimates
     data = replace(data, estimates=differences.without(everything))
-    simulated = [name for name, facts in data.models.items() if facts.simulated]
-    synthetic = [
-        f"{row['kind'].upper()} ({row['file']})"
-        for row in _records(data.sources)
-        if row.get("synthetic")
-    ]
+    common = pages.shared(data, cfg.estimation.level)
     # NaN has no truth in the template: nulls are None there.
     return {
-        "data": data,
-        "cfg": cfg,
+        **common,
         "jobs": {key: job.title for key, job in cfg.population.jobs.items()},
-        "config_hash": cfg.hash(),
-        "percent": f"{100 * cfg.estimation.level:g}%",
         "alpha": f"{1 - cfg.estimation.level:.2g}",
-        "synthetic": synthetic,
-        "simulated": simulated,
         "applicants": int(data.population["n"].sum()) if len(data.population) else 0,
         "population_sentence": narrative.population_sentence(
             cfg,
             int(data.population["n"].sum()) if len(data.population) else 0,
             int(data.population["job"].nunique()) if len(data.population) else 0,
-            narrative.survey_name(_records(data.sources)),
+            narrative.survey_name(common["sources"]),
         ),
-        "limits": narrative.limits(cfg, synthetic=synthetic, simulated=simulated),
+        "limits": narrative.limits(
+            cfg, synthetic=common["synthetic"], simulated=common["simulated"]
+        ),
         "meaning": {
             key: text.format(
                 attribute="the protected attribute",
@@ -84,7 +76,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         },
         "titles": narrative.TITLE,
         "cases": [_case(data, *key) for key in _case_keys(data)],
-        "placebos": rescoring.placebos(_records(data.estimates), list(data.models), cfg),
+        "placebos": rescoring.placebos(records(data.estimates), list(data.models), cfg),
         "population": _crossed(data.population),
         "mapping": mapping_rows(cfg.population, _vintage(data)),
         "experience": experience.view(data.experience_fit, cfg),
@@ -98,16 +90,14 @@ def _view(data: ReportData) -> dict[str, Any]:
         "pattern_counts": pattern_counts.table(data.pattern_counts),
         "differences": differences.section(cfg, everything),
         "outcomes": _sorted_outcomes(data),
-        "totals": _totals(data.outcomes),
-        "sources": _records(data.sources),
+        "totals": pages.totals(data.outcomes),
         "families": _families(everything),
-        "settings": yaml.safe_dump(cfg.model_dump(mode="json"), sort_keys=False),
     }
 
 
 def _vintage(data: ReportData) -> int | None:
     """The survey's year, or null where the ledger does not tell it."""
-    years = [narrative.number(r.get("vintage")) for r in _records(data.sources)
+    years = [narrative.number(r.get("vintage")) for r in records(data.sources)
              if r["kind"] == "acs"]  # fmt: skip
     return max((int(y) for y in years if y is not None), default=None)
 
@@ -143,7 +133,7 @@ def _case(data: ReportData, model: str, contrast: str, document_format: str) -> 
             & (frame["contrast"] == contrast)
             & (frame["document_format"] == document_format)
         ]
-        return _records(mine.sort_values([c for c in _ORDER if c in mine], kind="stable"))
+        return records(mine.sort_values([c for c in _ORDER if c in mine], kind="stable"))
 
     rows = of(data.estimates)
     inside = [r["slice"] for r in rows if r["design"] == "path_specific"]
@@ -334,19 +324,12 @@ def _crossed(population: pd.DataFrame) -> dict[str, Any]:
 def _sorted_outcomes(data: ReportData) -> list[dict[str, Any]]:
     jobs = list(data.cfg.population.jobs)
     return sorted(
-        _records(data.outcomes),
+        records(data.outcomes),
         key=lambda r: (
             r["model"], jobs.index(r["job"]) if r["job"] in jobs else len(jobs), r["gender"],
             r["race"],
         ),
     )  # fmt: skip
-
-
-def _totals(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
-    kinds = [k for k in ("asked", "ok", "refused", "unparseable", "failed") if k in outcomes]
-    if not len(outcomes):
-        return []
-    return _records(outcomes.groupby("model", sort=False)[kinds].sum().reset_index())
 
 
 def _families(estimates: pd.DataFrame) -> list[dict[str, Any]]:
@@ -357,15 +340,6 @@ def _families(estimates: pd.DataFrame) -> list[dict[str, Any]]:
         {"family": family, "tests": int(rows["p_value"].notna().sum()),
          "estimands": ", ".join(sorted(rows["estimand"].unique()))}
         for family, rows in inside.groupby("family")
-    ]  # fmt: skip
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as dicts with None for every null (a frame's NaN, NaT, NA)."""
-    return [
-        {str(k): None if not isinstance(v, list | dict) and pd.isna(v) else v
-         for k, v in row.items()}
-        for row in frame.to_dict("records")
     ]  # fmt: skip
 
 

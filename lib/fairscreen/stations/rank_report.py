@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 from pyspark.sql import functions as sf
 
-from fairscreen import __version__, sql, tracking
 from fairscreen.reporting.ranking import SIGN_FLIP, RankingReport, render_ranking
 from fairscreen.settings.rank_audit import RankingConfig
 from fairscreen.sources.result import IngestResult
-from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
-from fairscreen.stations.reported import (
-    effects,
-    folder,
-    make_folder,
-    models,
-    samples,
-    simulated_notes,
-    write_text,
-)
+from fairscreen.stations.common import Run, StationResult
+from fairscreen.stations.reported import Told, of_view, publish
 
 _TABLES = (
     "corpus_resume", "leakage_hits", "rank_documents", "documents", "contents", "requests",
@@ -31,50 +21,35 @@ _TABLES = (
 _TOLD = ("score_gap", "spread_ratio", "impact_ratio", "information_slope", "mean_fixed_effect")
 
 
+_KEYS = ("model", "industry", "contrast", "information", "kind", "version")
+
+
 def run(
     run: Run[RankingConfig], corpus: IngestResult, done: Mapping[str, StationResult]
 ) -> StationResult:
     """Write the report and log the runs, unless both are there for these estimates."""
-    cfg = run.cfg
-    target = folder(cfg) / "report.html"
+    return publish(
+        run, done, tables=_TABLES, sampled="document_id IS NOT NULL",
+        tell=lambda: _told(run, corpus),
+    )  # fmt: skip
 
-    def work() -> dict[str, Any]:
-        make_folder(target.parent)
-        versions = {name: run.warehouse.version(name) for name in _TABLES}
-        frames = _frames(run, corpus)
-        found, simulated = models(run), simulated_notes(cfg)
-        runs = {
-            model: tracking.log_audit_run(
-                cfg, model=model, estimates=frames["estimates"], outcomes=frames["outcomes"],
-                rollup=frames["rollup"], input_versions=versions,
-                warehouse_root=run.warehouse.root, report_path=None,
-                summary={"audit_id": cfg.audit_id, "config_hash": cfg.hash()},
-                simulated=facts.simulated,
-            )
-            for model, facts in found.items()
-        }  # fmt: skip
-        data = RankingReport(
-            cfg=cfg, generated_at=datetime.now(UTC), package_version=__version__,
-            estimates=frames["estimates"], outcomes=frames["outcomes"], rollup=frames["rollup"],
-            documents=frames["documents"], sources=frames["sources"], input_versions=versions,
-            models=found, samples=samples(run, "document_id IS NOT NULL"), mlflow_runs=runs,
-            mlflow_command=tracking.open_command(cfg), command=run.command,
-            notes=(*simulated, *(n for r in done.values() for n in r.detail.get("notes", []))),
-        )  # fmt: skip
-        write_text(target, render_ranking(data))
-        for run_id in runs.values():
-            tracking.attach(cfg, run_id, target)
-        return {
-            "report_path": str(target),
-            "mlflow_run_ids": runs,
-            "mlflow_command": tracking.open_command(cfg),
-            "table_versions": versions,
-            "notes": simulated,
-            "effects": effects(_headline(frames["estimates"])),
-        }
 
-    mark = fingerprint(done["estimate"].fingerprint, cfg.hash(), str(target), tracking.store(cfg))
-    return run_station(run, "report", mark, work, force=not target.exists())
+def _told(run: Run[RankingConfig], corpus: IngestResult) -> Told:
+    warehouse = run.warehouse
+    order = ["model", "contrast", "slice", "estimand", "method"]
+    rows = warehouse.read("estimates").where(run.mine).toPandas()
+    estimates = rows.sort_values(order, ignore_index=True)
+    sources = warehouse.read("source_file").where(sf.col("sha256").isin(*corpus.sha256))
+    rollup, documents = of_view(run, "ranking_rollup", _KEYS), _documents(run)
+
+    def render(common: dict[str, Any]) -> str:
+        return render_ranking(RankingReport(**common, rollup=rollup, documents=documents))
+
+    return Told(
+        estimates=estimates, outcomes=of_view(run, "rank_outcomes", _KEYS),
+        sources=sources.where("kind = 'corpus'").orderBy("file").toPandas(),
+        tables={"rollup": rollup}, effects=_headline(estimates), render=render,
+    )  # fmt: skip
 
 
 def _headline(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -86,19 +61,9 @@ def _headline(estimates: pd.DataFrame) -> pd.DataFrame:
     return estimates[estimates["design"].eq("ranking") & where & (level | other)]
 
 
-def _frames(run: Run[RankingConfig], corpus: IngestResult) -> dict[str, pd.DataFrame]:
-    """Everything the report shows, as small frames (results and counts, never resumes)."""
-    warehouse = run.warehouse
-    order = ["model", "contrast", "slice", "estimand", "method"]
-    estimates = warehouse.read("estimates").where(run.mine).toPandas().sort_values(order)
-    sql.prepare(warehouse.spark, warehouse)
-    frames = {"estimates": estimates.reset_index(drop=True)}
-    for name, view in (("outcomes", "rank_outcomes"), ("rollup", "ranking_rollup")):
-        rows = warehouse.spark.table(view).where(run.mine).toPandas()
-        keys = [c for c in ("model", "industry", "contrast", "information", "kind", "version")
-                if c in rows]  # fmt: skip
-        frames[name] = rows.sort_values(keys, ignore_index=True)
-    documents = warehouse.read("rank_documents").where(run.mine)
+def _documents(run: Run[RankingConfig]) -> pd.DataFrame:
+    """Resumes and documents of each industry, counted."""
+    documents = run.warehouse.read("rank_documents").where(run.mine)
     resumes = documents.groupBy("industry", "resume_id").agg(
         sf.max("words").alias("words"), sf.max("flagged").alias("flagged"),
         sf.count("*").alias("documents"),
@@ -109,7 +74,4 @@ def _frames(run: Run[RankingConfig], corpus: IngestResult) -> dict[str, pd.DataF
         sf.percentile_approx("words", 0.5).alias("median_words"),
         sf.count_if("flagged").alias("flagged"),
     )
-    frames["documents"] = counts.orderBy("industry").toPandas()
-    sources = warehouse.read("source_file").where(sf.col("sha256").isin(*corpus.sha256))
-    frames["sources"] = sources.where("kind = 'corpus'").orderBy("file").toPandas()
-    return frames
+    return counts.orderBy("industry").toPandas()

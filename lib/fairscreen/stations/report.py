@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 from pyspark.sql import functions as sf
 
-from fairscreen import __version__, sql, tracking
 from fairscreen.config import Config
 from fairscreen.reporting import experience
 from fairscreen.reporting.report import ReportData, render_report
-from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
+from fairscreen.stations.common import Run, StationResult
 from fairscreen.stations.ingest import Bronze
-from fairscreen.stations.reported import (
-    effects,
-    folder,
-    make_folder,
-    models,
-    samples,
-    simulated_notes,
-    write_text,
-)
+from fairscreen.stations.reported import Told, of_view, publish
 
 _TABLES = (
     "acs_person", "psid_person", "ssa_name", "census_surname", "applicants", "exclusions",
@@ -36,62 +26,36 @@ _TABLES = (
 
 def run(run: Run[Config], bronze: Bronze, done: Mapping[str, StationResult]) -> StationResult:
     """Write the report and log the runs, unless both are there for these estimates."""
-    cfg = run.cfg
-    target = folder(cfg) / "report.html"
+    return publish(
+        run, done, tables=_TABLES, sampled="version IS NULL", tell=lambda: _told(run, bronze)
+    )
 
-    def work() -> dict[str, Any]:
-        make_folder(target.parent)
-        versions = {name: run.warehouse.version(name) for name in _TABLES}
-        frames = _frames(run, bronze)
-        found = models(run)
-        planted = simulated_notes(cfg)
-        runs = {
-            model: tracking.log_audit_run(
-                cfg, model=model, estimates=frames["estimates"], overlap=frames["overlap"],
-                patterns=frames["patterns"], outcomes=frames["outcomes"], input_versions=versions,
-                warehouse_root=run.warehouse.root, report_path=None,
-                summary={"audit_id": cfg.audit_id, "config_hash": cfg.hash()},
-                simulated=facts.simulated,
+
+def _told(run: Run[Config], bronze: Bronze) -> Told:
+    cfg, frames = run.cfg, _frames(run, bronze)
+    estimates = frames["estimates"]
+    shown = (
+        "population", "exclusions", "overlap", "patterns", "experience_fit", "population_fit",
+        "experience", "population_margins",
+    )  # fmt: skip
+
+    def render(common: dict[str, Any]) -> str:
+        own: dict[str, Any] = {name: frames[name] for name in shown}
+        return render_report(
+            ReportData(
+                **common, **own, diagnostics=frames["case_diagnostics"],
+                pattern_counts=frames["pattern_counts"],
             )
-            for model, facts in found.items()
-        }  # fmt: skip
-        data = ReportData(
-            cfg=cfg, generated_at=datetime.now(UTC), package_version=__version__,
-            population=frames["population"], exclusions=frames["exclusions"],
-            outcomes=frames["outcomes"], estimates=frames["estimates"],
-            overlap=frames["overlap"], patterns=frames["patterns"], sources=frames["sources"],
-            experience_fit=frames["experience_fit"], population_fit=frames["population_fit"],
-            experience=frames["experience"], population_margins=frames["population_margins"],
-            diagnostics=frames["case_diagnostics"], pattern_counts=frames["pattern_counts"],
-            input_versions=versions, models=found, mlflow_runs=runs,
-            samples=samples(run, "version IS NULL"),
-            mlflow_command=tracking.open_command(cfg), command=run.command,
-            notes=(*planted, *(n for r in done.values() for n in r.detail.get("notes", []))),
         )  # fmt: skip
-        beside = experience.files(frames["experience_fit"], cfg)
-        for name, text in beside.items():
-            write_text(target.with_name(name), text)
-        write_text(target, render_report(data))
-        for run_id in runs.values():
-            for name in (target.name, *beside):
-                tracking.attach(cfg, run_id, target.with_name(name))
-        return {
-            "report_path": str(target),
-            "mlflow_run_ids": runs,
-            "mlflow_command": tracking.open_command(cfg),
-            "table_versions": versions,
-            "notes": planted,
-            "effects": _effects(frames["estimates"], cfg.estimation.primary),
-        }
 
-    mark = fingerprint(done["estimate"].fingerprint, cfg.hash(), str(target), tracking.store(cfg))
-    return run_station(run, "report", mark, work, force=not target.exists())
-
-
-def _effects(estimates: pd.DataFrame, method: str) -> list[dict[str, Any]]:
-    """The path effects of summary.json: what the report's main table shows."""
-    paths = estimates["design"] == "path_specific"
-    return effects(estimates[paths & (estimates["method"] == method)])
+    main = estimates["design"].eq("path_specific")
+    main &= estimates["method"].eq(cfg.estimation.primary)
+    return Told(
+        estimates=estimates, outcomes=frames["outcomes"], sources=frames["sources"],
+        tables={name: frames[name] for name in ("overlap", "patterns")},
+        effects=estimates[main],  # what the report's main table shows
+        render=render, beside=experience.files(frames["experience_fit"], cfg),
+    )  # fmt: skip
 
 
 def _frames(run: Run[Config], bronze: Bronze) -> dict[str, pd.DataFrame]:
@@ -117,10 +81,9 @@ def _frames(run: Run[Config], bronze: Bronze) -> dict[str, pd.DataFrame]:
         sf.sum("design_weight").cast("double").alias("weight")
     )
     frames["experience"] = by_age.toPandas()
-    sql.prepare(warehouse.spark, warehouse)
-    frames["outcomes"] = warehouse.spark.table("group_outcomes").where(run.mine).toPandas()
+    frames["outcomes"] = of_view(run, "group_outcomes")
     for name in ("population_margins", "case_diagnostics", "pattern_counts"):
-        frames[name] = warehouse.spark.table(name).where(run.mine).toPandas()
+        frames[name] = of_view(run, name)
     used = [sha for hashes in bronze.sha256.values() for sha in hashes]
     sources = warehouse.read("source_file").where(sf.col("sha256").isin(used))
     frames["sources"] = sources.orderBy("kind", "file").toPandas()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +14,12 @@ import pandas as pd
 from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
-from fairscreen import tracking
+from fairscreen import __version__, sql, tracking
 from fairscreen.errors import InputError
 from fairscreen.reporting.data import ModelFacts, Sample
 from fairscreen.scoring.screeners import planted, planted_callbacks, planted_ranking
 from fairscreen.settings.audit import AuditConfig
-from fairscreen.stations.common import Run
+from fairscreen.stations.common import Run, StationResult, fingerprint, run_station
 
 _PLANTED = {
     "planted": planted.notes,
@@ -24,6 +27,84 @@ _PLANTED = {
     "planted_callbacks": planted_callbacks.notes,
 }
 SIMULATED = frozenset(_PLANTED)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a design tells in its report, from its tables.
+
+    estimates, outcomes: rows of all models, shown and logged. tables: further ones that are logged.
+    kept: rows of estimates that become metrics. None: all.
+    effects: rows of estimates that summary.json has.
+    render: the page, given what the reports of all designs have (fields of `reporting.data.Report`)
+    beside: further files by name, with their text.
+    """
+
+    estimates: pd.DataFrame
+    outcomes: pd.DataFrame
+    sources: pd.DataFrame
+    effects: pd.DataFrame
+    render: Callable[[dict[str, Any]], str]
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    kept: pd.DataFrame | None = None
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+
+def publish(
+    run: Run[AuditConfig], done: Mapping[str, StationResult], *, tables: Sequence[str],
+    sampled: str, tell: Callable[[], Told],
+) -> StationResult:  # fmt: skip
+    """The station `report`: write the page and log the runs, unless both are there for these
+    estimates. tables: whose versions the report names; sampled: as `where` of `samples`."""
+    cfg = run.cfg
+    target = folder(cfg) / "report.html"
+
+    def work() -> dict[str, Any]:
+        make_folder(target.parent)
+        versions = {name: run.warehouse.version(name) for name in tables}
+        told, found, simulated = tell(), models(run), simulated_notes(cfg)
+        runs = {
+            model: tracking.log_audit_run(
+                cfg, model=model, estimates=told.estimates, outcomes=told.outcomes,
+                input_versions=versions, warehouse_root=run.warehouse.root, report_path=None,
+                summary={"audit_id": cfg.audit_id, "config_hash": cfg.hash()},
+                simulated=facts.simulated, kept=told.kept, **told.tables,
+            )
+            for model, facts in found.items()
+        }  # fmt: skip
+        common = {
+            "cfg": cfg, "generated_at": datetime.now(UTC), "package_version": __version__,
+            "estimates": told.estimates, "outcomes": told.outcomes, "sources": told.sources,
+            "input_versions": versions, "models": found, "samples": samples(run, sampled),
+            "mlflow_runs": runs, "mlflow_command": tracking.open_command(cfg),
+            "command": run.command,
+            "notes": (*simulated, *(n for r in done.values() for n in r.detail.get("notes", []))),
+        }  # fmt: skip
+        files = {**told.beside, target.name: told.render(common)}
+        for name, text in files.items():
+            write_text(target.with_name(name), text)
+        for run_id in runs.values():
+            for name in files:
+                tracking.attach(cfg, run_id, target.with_name(name))
+        return {
+            "report_path": str(target),
+            "mlflow_run_ids": runs,
+            "mlflow_command": tracking.open_command(cfg),
+            "table_versions": versions,
+            "notes": simulated,
+            "effects": effects(told.effects),
+        }
+
+    mark = fingerprint(done["estimate"].fingerprint, cfg.hash(), str(target), tracking.store(cfg))
+    return run_station(run, "report", mark, work, force=not target.exists())
+
+
+def of_view(run: Run[AuditConfig], view: str, order: Sequence[str] = ()) -> pd.DataFrame:
+    """This audit's rows of a view of sql/views, sorted by those columns of `order` that it has."""
+    sql.prepare(run.warehouse.spark, run.warehouse)
+    rows = run.warehouse.spark.table(view).where(run.mine).toPandas()
+    keys = [c for c in order if c in rows]
+    return rows.sort_values(keys, ignore_index=True) if keys else rows
 
 
 def folder(cfg: AuditConfig) -> Path:
@@ -64,7 +145,7 @@ def make_folder(place: Path) -> None:
 
 
 _HEADLINE = (
-    "model", "contrast", "document_format", "slice", "estimand", "title", "estimate", "std_error",
+    "model", "contrast", "document_format", "slice", "estimand", "method", "title", "estimate", "std_error",
     "ci_low", "ci_high", "p_value", "p_holm", "n", "favors_when_positive", "status", "reason",
 )  # fmt: skip
 
