@@ -37,6 +37,23 @@ def test_equal_errors_are_ordinary_least_squares() -> None:
     assert found.i2 == pytest.approx(found.tau**2 / (found.tau**2 + 0.04))
 
 
+def test_the_line_and_its_error_at_the_ends_are_those_of_ordinary_least_squares() -> None:
+    rng = np.random.default_rng(1)
+    y = 0.4 * (YEARS - 2025) + rng.normal(0, 0.8, 14)
+    fit = sm.OLS(y, sm.add_constant(YEARS)).fit()
+    ends = np.array([YEARS.min(), YEARS.max()])
+    wanted = fit.get_prediction(sm.add_constant(ends))
+    told = {
+        r.estimand: r
+        for r in trend_rows(gap=y / 100, covariance=np.diag(np.full(14, 0.04)) / 1e4, years=YEARS,
+                            model=[f"m{k}" for k in range(14)])
+    }  # fmt: skip
+    rows = [told["gap_at_first_date_pp"], told["gap_at_last_date_pp"]]
+    assert [r.estimate for r in rows] == pytest.approx(wanted.predicted_mean)
+    assert [r.std_error for r in rows] == pytest.approx(wanted.se_mean, rel=1e-5)
+    assert [(r.ci_low, r.ci_high) for r in rows] == pytest.approx(wanted.conf_int(), rel=1e-4)
+
+
 def test_tau_solves_the_equation_of_the_restricted_likelihood() -> None:
     rng = np.random.default_rng(2)
     v = sampling()

@@ -145,8 +145,9 @@ def make_folder(place: Path) -> None:
 
 
 _HEADLINE = (
-    "model", "contrast", "document_format", "slice", "estimand", "method", "title", "estimate", "std_error",
-    "ci_low", "ci_high", "p_value", "p_holm", "n", "favors_when_positive", "status", "reason",
+    "model", "contrast", "document_format", "slice", "estimand", "method", "title", "estimate",
+    "std_error", "ci_low", "ci_high", "p_value", "p_holm", "n", "favors_when_positive", "status",
+    "reason",
 )  # fmt: skip
 
 
