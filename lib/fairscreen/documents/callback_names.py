@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairscreen import spelling
 from fairscreen.documents import name_balance, name_notes, name_signals
@@ -26,7 +27,6 @@ from fairscreen.settings.pairs import Contrast
 
 Group = tuple[str, str]  # race, gender
 LEAST = 2  # names of a group: a placebo pair needs two
-_FEMALE_MALE = ("female", "male")
 
 
 @dataclass(frozen=True)
@@ -154,15 +154,19 @@ def _listed_first(
     tables: NameTables, settings: CallbackNames, wanted: Sequence[Group]
 ) -> list[Name]:
     names = _merged(of_sources(tables.first, settings.sources), "first")
-    known = name_signals.gender_signals(tables.births)
-    found = []
-    for name in names:
-        if name.group in wanted:
-            both = known.get(name_signals.key(name.name))
-            missing = Signal(reason=name_signals.NOT_IN_SSA)
-            signal = both[_FEMALE_MALE.index(name.gender)] if both else missing
-            found.append(replace(name, signal=signal))
-    return found
+    names = [name for name in names if name.group in wanted]
+    keys = [name_signals.key(name.name) for name in names]
+    counts = name_signals.by_key(tables.births)
+    counts = counts[counts.index.isin(keys)]
+    known = {
+        gender: dict(zip(counts.index, name_signals.gender_signals(counts, gender), strict=True))
+        for gender in {name.gender for name in names}
+    }
+    missing = Signal(reason=name_signals.NOT_IN_SSA)
+    return [
+        replace(name, signal=known[name.gender].get(key, missing))
+        for name, key in zip(names, keys, strict=True)
+    ]
 
 
 def _listed_surnames(tables: NameTables, races: Sequence[str]) -> list[Name]:
@@ -213,22 +217,22 @@ def _population_first(
     births: pd.DataFrame, settings: CallbackNames, genders: Sequence[str]
 ) -> tuple[list[Name], list[str]]:
     """The most frequent names that are typical of each gender; they stand for no race."""
-    known = name_signals.gender_signals(births)
-    spelled: dict[str, str] = {}
-    for name in sorted(str(n) for n in births["name"]):
-        spelled.setdefault(name_signals.key(name), spelling.printed(name))
+    counts = name_signals.by_key(births)
+    born = (counts["female"] + counts["male"]).to_numpy(dtype=np.float64)
     found: list[Name] = []
     notes = []
     for gender in genders:
-        at = _FEMALE_MALE.index(gender)
-        typical = [
-            Name("first", NONE, gender, spelled[key], "SSA", both[at])
-            for key, both in known.items()
-            if (both[at].share or 0.0) >= settings.typicality
+        mine = counts[gender].to_numpy(dtype=np.float64)
+        typical = np.flatnonzero(mine / born >= settings.typicality)
+        rows = counts.iloc[_most_frequent(typical, mine, settings.per_group)]
+        taken = [
+            Name("first", NONE, gender, spelling.printed(str(name)), "SSA", signal)
+            for name, signal in zip(
+                rows["name"], name_signals.gender_signals(rows, gender), strict=True
+            )
         ]
-        taken = _most_frequent(typical, settings.per_group)
         found += taken
-        notes.append(name_notes.of_pool(taken, typical, settings))
+        notes.append(name_notes.of_pool(taken, len(typical), settings))
     return found, notes
 
 
@@ -248,30 +252,26 @@ def _census_surnames(
     for race in races:
         column = SURNAME_RACES.index(name_signals.required_census_race(race))
         share = pct[:, column] / 100
-        typical = []
-        for i in np.flatnonzero(share >= settings.typicality):  # NaN is not
-            told = float(share[i])
+        of_race = bearers * share
+        typical = np.flatnonzero(share >= settings.typicality)  # NaN is not
+        taken = []
+        for i in _most_frequent(typical, of_race, settings.per_group):
+            told, name = float(share[i]), spelling.printed(str(names[i]))
             signal = Signal(share=told, low=told, high=told, bearers=int(bearers[i]))
-            name = spelling.printed(str(names[i]))
-            typical.append(Name("surname", race, NONE, name, "Census", signal))
-        taken = _most_frequent(typical, settings.per_group)
-        for name_ in taken:
-            weights[race, name_.name] = _of_group(name_)
+            taken.append(Name("surname", race, NONE, name, "Census", signal))
+            weights[race, name] = max(1, round(of_race[i]))
         found += taken
-        everybody = float(np.nansum(bearers * share))
-        notes.append(name_notes.of_pool(taken, typical, settings, everybody=everybody))
+        everybody = float(np.nansum(of_race))
+        notes.append(name_notes.of_pool(taken, len(typical), settings, everybody=everybody))
     return found, weights, notes
 
 
-def _of_group(name: Name) -> int:
-    """Bearers who are of the group that the name stands for, at least one."""
-    share, bearers = name.signal.share or 0.0, name.signal.bearers or 0
-    return max(1, round(share * bearers))
-
-
-def _most_frequent(names: Sequence[Name], most: int | None) -> list[Name]:
-    ordered = sorted(names, key=lambda n: (-_of_group(n), n.name))
-    return ordered if most is None else ordered[:most]
+def _most_frequent(
+    typical: NDArray[np.intp], people: NDArray[np.float64], most: int | None
+) -> NDArray[np.intp]:
+    """Of the indices `typical` into `people` (alphabetical) those of the most people, `most` of
+    them; of equals the first."""
+    return typical[np.argsort(-people[typical], kind="stable")][:most]
 
 
 # --- for both

@@ -50,16 +50,19 @@ def of_names(names: Sequence[Name], settings: CallbackNames) -> list[str]:
 
 def of_pool(
     taken: Sequence[Name],
-    typical: Sequence[Name],
+    typical: int,
     settings: CallbackNames,
     *,
     everybody: float | None = None,
 ) -> str:
-    """Who bears the names that the SSA or the Census gives. everybody: people of the race."""
+    """Who bears the names that the SSA or the Census gives.
+
+    typical: how many there are in all; everybody: people of the race.
+    """
     if not taken:
         return f"No name is typical at {settings.typicality:g}."
     kind, group = taken[0].kind, taken[0].group
-    limit = f", the most frequent of {len(typical):,}" if len(taken) < len(typical) else ""
+    limit = f", the most frequent of {typical:,}" if len(taken) < typical else ""
     said = (
         f"{len(taken):,} {_what(kind, group)} at typicality {settings.typicality:g}{limit}; first "
         f"{', '.join(n.name for n in taken[:3])}"

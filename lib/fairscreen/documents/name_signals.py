@@ -24,9 +24,10 @@ from fairscreen.population.naming import SURNAME_RACES, published, suppressed_su
 NONE = "none"  # the race or gender of a name that tells none
 NOT_IN_SSA = "not_in_ssa: no births of this name in the file and in names.birth_years"
 NOT_IN_CENSUS = "not_in_census: the surname file has no such name"
-SUPPRESSED = "suppressed: the Census Bureau does not give the share of this race"
+SUPPRESSED = "suppressed: the surname file does not give the share of this race"
 RACE_NOT_IN_CENSUS = "race_not_in_census: the surname file counts no such race"
 Array = NDArray[np.float64]
+_COUNTS = ["female", "male", "hidden_female", "hidden_male"]
 #: Table name_signals without audit_id.
 SCHEMA = pa.schema(
     [
@@ -112,21 +113,22 @@ def required_census_race(race: str) -> str:
     return found
 
 
-def gender_signals(births: pd.DataFrame) -> dict[str, tuple[Signal, Signal]]:
-    """By `key` of the name: what the births say of it as a woman's and as a man's name.
+def by_key(births: pd.DataFrame) -> pd.DataFrame:
+    """Births summed over the spellings of a name: key as index, sorted; name (one spelling),
+    female, male, hidden_female, hidden_male (births at most that the file leaves out)."""
+    ordered = births.sort_values("name", kind="stable")
+    keys = [key(str(name)) for name in ordered["name"]]
+    spelled = pd.Series(ordered["name"].to_numpy(), index=keys).groupby(level=0, sort=True).first()
+    sums = ordered.set_axis(keys)[_COUNTS].groupby(level=0, sort=True).sum()
+    return sums.assign(name=spelled)
 
-    births: name, female, male, hidden_female, hidden_male (births at most that the file leaves
-    out).
-    """
-    columns = ["female", "male", "hidden_female", "hidden_male"]
-    keyed = births.assign(key=[key(str(name)) for name in births["name"]])
-    summed = keyed.groupby("key", sort=True)[columns].sum()
-    found = {}
-    for name, numbers in zip(summed.index, summed.to_numpy(dtype=np.int64).tolist(), strict=True):
-        female, male, less, more = numbers
-        both = (_of(female, male, less, more), _of(male, female, more, less))
-        found[str(name)] = both
-    return found
+
+def gender_signals(counts: pd.DataFrame, gender: str) -> list[Signal]:
+    """What the births of names (rows of `by_key`) say of each as a name of this gender."""
+    rows = counts[_COUNTS].to_numpy(dtype=np.int64).tolist()
+    if gender == "female":
+        return [_of(female, male, less, more) for female, male, less, more in rows]
+    return [_of(male, female, more, less) for female, male, less, more in rows]
 
 
 def _of(mine: int, others: int, hidden_mine: int, hidden_others: int) -> Signal:
