@@ -174,7 +174,7 @@ def test_a_name_of_two_sources_is_one_and_of_two_groups_none() -> None:
     told = rows["Ab", "black", "female"]
     assert (told["used"], told["reason"]) == (False, "two_groups: listed for white female too")
     assert not rows["Ab", "white", "female"]["used"]
-    assert "Listed for two groups, so they tell none and are left out: Ab, Ad, Ab." in checked.notes
+    assert "Listed for two groups, so they tell none and are left out: Ab, Ad." in checked.notes
     # Of one study alone it tells one group.
     alone = choose(first=[*FIRST, *more, ("Ag", "black", "female", "s")], sources=["s"])
     assert alone.pools.first["black", "female"] == ("Aa", "Ag")

@@ -44,7 +44,8 @@ def of_names(names: Sequence[Name], settings: CallbackNames) -> list[str]:
         if unknown := [n for n in mine if n.signal.share is None]:
             notes.append(f"Not checked, {_what(kind, group)}: {_named(unknown)}.")
     if two := [n for n in names if any(r.startswith("two_groups") for r in n.reasons)]:
-        notes.append(f"Listed for two groups, so they tell none and are left out: {_named(two)}.")
+        once = list({n.name: n for n in two}.values())
+        notes.append(f"Listed for two groups, so they tell none and are left out: {_named(once)}.")
     return notes
 
 
