@@ -24,7 +24,7 @@ _INDUSTRIES = ("Financial Services", "Hospital & Health Care", "")
 
 
 def postings(folder: Path) -> Path:
-    """16 rows: 12 that are taken, one without a metro, two that are not entry-level, one twice."""
+    """16 rows: 12 that are taken, one without a metro, two not entry-level, one that is twice."""
     file = folder / "postings.csv"
     rows = [
         (f"Company {i % 4}", _TITLES[i % 4], *_PLACES[i // 4 % 4], f"2026-03-{i + 1:02}",
@@ -56,6 +56,7 @@ def settings(folder: Path, url: str) -> dict[str, object]:
     }  # fmt: skip
     return {
         "audit_id": AUDIT, "postings.paths": [str(postings(folder))],
+        "postings.entry_level": ["analyst", "associate", "assistant", "coordinator"],
         "names.ssa": str(small_sources.ssa(folder)),
         "names.census": str(small_sources.surnames(folder)), "names.birth_years": [1978, 2004],
         "pairs.per_posting": PAIRS, "pairs.placebo": PLACEBO,
