@@ -15,6 +15,8 @@ from itertools import accumulate, product
 from typing import Literal, TypeVar
 
 from fairscreen import random
+from fairscreen.documents import callback_names
+from fairscreen.documents.callback_names import Group
 from fairscreen.documents.name_pools import NamePools
 from fairscreen.errors import ConfigError
 from fairscreen.settings.callback_audit import PLACEBO
@@ -22,7 +24,6 @@ from fairscreen.settings.pairs import Contrast, Factor, Pairs
 
 T = TypeVar("T")
 Side = Literal["favored", "other"]
-Group = tuple[str, str]  # race, gender
 #: `within` of a pair whose arms share no factor.
 NOTHING = "none"
 
@@ -87,7 +88,7 @@ def posting_pairs(
                 other = draws.arm(_group({**held, **contrast.other}), pair_id, used, favored)
                 yield Pair(pair_id, name, "real", _within(held), favored, other)
     if float(random.uniforms(seed, "pairs/placebo", [posting_id])[0]) < pairs.placebo:
-        groups, used = _groups(contrasts), set()
+        groups, used = callback_names.groups(contrasts.values()), set()
         for pair_id in range(pairs.per_posting):
             race, gender = draws.of("placebo/group", pair_id, groups)
             # Either name may be the first: which one is called favored is a draw.
@@ -104,13 +105,13 @@ def check_pools(pools: NamePools, contrasts: Mapping[str, Contrast], pairs: Pair
     if pairs.names != "distinct":
         return
     for name, contrast in contrasts.items():
-        mine = _groups({name: contrast})
+        mine = callback_names.groups([contrast])
         for group in mine:
             own = set(pools.first[group])
             # Groups that share names (first names of the SSA tell no race) share what there is.
             sharing = sum(not own.isdisjoint(pools.first[g]) for g in mine)
             _require(name, group, len(own), pairs.per_posting * sharing)
-    for group in _groups(contrasts) if pairs.placebo else ():
+    for group in callback_names.groups(contrasts.values()) if pairs.placebo else ():
         _require(PLACEBO, group, len(pools.first[group]), 2 * pairs.per_posting)
 
 
@@ -130,17 +131,6 @@ def _held(contrast: Contrast, drawn: Mapping[Factor, str]) -> list[dict[Factor, 
         {**drawn, **dict(zip(contrast.each, values, strict=True))}
         for values in product(*contrast.each.values())
     ]
-
-
-def _groups(contrasts: Mapping[str, Contrast]) -> list[Group]:
-    """Race and gender of every arm, sorted."""
-    found: set[Group] = set()
-    for contrast in contrasts.values():
-        free = {**contrast.draw, **contrast.each}
-        for values in product(*free.values()):
-            held = dict(zip(free, values, strict=True))
-            found |= {_group({**held, **side}) for side in (contrast.favored, contrast.other)}
-    return sorted(found)
 
 
 def _group(factors: Mapping[Factor, str]) -> Group:
