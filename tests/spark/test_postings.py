@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 
 import small_postings
-from fairscreen import random
+from fairscreen import config, random, resources
 from fairscreen.documents import posting_choice
 from fairscreen.errors import InputError
-from fairscreen.settings.postings import Postings
-from fairscreen.sources import ledger
+from fairscreen.settings.callback_audit import CallbackConfig
+from fairscreen.settings.postings import Postings, word_pattern
+from fairscreen.sources import ledger, posting_files
 from fairscreen.sources.postings import TABLE, ingest_postings
+from fairscreen.stations import callback_sources
 from fairscreen.tables import Warehouse
 
 WORDS = ("analyst", "associate", "assistant", "coordinator")
@@ -55,6 +58,33 @@ def test_a_file_goes_in_once_and_whole(warehouse: Warehouse, tmp_path: Path) -> 
     assert warehouse.read(TABLE).count() == 14
 
 
+def test_an_audit_reads_every_source(warehouse: Warehouse, tmp_path: Path, capsys) -> None:
+    one = small_postings.file(tmp_path)
+    two = tmp_path / "more.jsonl"
+    two.write_text('{"Employer": "Ombrelmer Air", "MSA": "Reno", "job title": "Clerk"}\n')
+    states = tmp_path / "AK.TXT"
+    states.write_text("AK,F,1990,Mary,6\n")
+    surnames = tmp_path / "surnames.csv"
+    surnames.write_text("name,race,count\nBaker,white,5\n")
+    cfg = config.load(resources.path("conf", "audits", "callbacks.yml"))
+    assert isinstance(cfg, CallbackConfig)
+    told = cfg.postings.model_copy(update={
+        "paths": (str(one), str(two)), "columns": small_postings.COLUMNS,
+    })  # fmt: skip
+    names = cfg.names.model_copy(update={
+        "source": "population", "ssa": str(states), "census": str(surnames),
+    })  # fmt: skip
+    cfg = cfg.model_copy(update={"postings": told, "names": names})
+    bronze = callback_sources.ingest(warehouse, cfg)
+    assert bronze.postings == tuple(
+        posting_files.content_sha256(path, small_postings.COLUMNS) for path in (one, two)
+    )
+    assert (bronze.first, bronze.surnames, len(bronze.ssa), len(bronze.census)) == ((), (), 1, 1)
+    assert any(note.startswith("SYNTHETIC: ") for note in bronze.notes)
+    said = [line.split("] ")[1] for line in capsys.readouterr().err.splitlines()[:2]]
+    assert said == [f"ingest: postings: reading {one}, {two}", "ingest: postings: 8 rows"]
+
+
 def frame(spark, rows: list[dict[str, Any]]):
     schema = (
         "source_sha256 string, posting_id string, row_number int, company string, title string, "
@@ -83,6 +113,41 @@ def test_entry_level_and_complete_postings_are_taken_once(spark, tmp_path: Path)
         "missing": {"company": 0, "title": 0, "metro": 1, "state": 0, "posted": 0},
         "complete": 4, "synthetic": 1,
     }  # fmt: skip
+
+
+TITLES = (
+    "Analyst", "ANALYSTS", "Data-analyst (f/m)", "Analyst's aide", "Psychoanalyst", "analyst2",
+    "Analysten", "Associated", "Sales Associates & Assistants", "Büroassistant", "Assistant\u00e9",
+    "(Coordinator)", "Coordinatores", "", "Éanalyst", "Executive  Assistant", "executive assistant",
+    "Assistant to the executive assistant",
+)  # fmt: skip
+
+
+def test_words_are_found_in_spark_as_in_python(spark) -> None:
+    words = ("Analyst", "assistant", "Executive Assistant", "associate", "coordinator")
+    rows = [
+        {"source_sha256": "1" * 64, "posting_id": str(i), "row_number": i, "title": title,
+         **dict.fromkeys(("company", "metro", "state", "posted", "description", "industry",
+                          "job_type", "synthetic"))}
+        for i, title in enumerate(TITLES)
+    ]  # fmt: skip
+    how = settings(entry_level=words, require=[])
+    found = {
+        row["title"]: row["job_type"]
+        for row in posting_choice.judged(frame(spark, rows), how).collect()
+    }
+    pattern = re.compile(word_pattern(words), re.IGNORECASE)
+    python = {title: pattern.search(title) for title in TITLES}
+    assert found == {
+        title: " ".join(match[1].lower().split()) if match else None
+        for title, match in python.items()
+    }
+    assert {title for title, word in found.items() if word is None} == {
+        "Psychoanalyst", "analyst2", "Analysten", "Associated", "Büroassistant", "Assistant\u00e9",
+        "", "Éanalyst",
+    }  # fmt: skip
+    assert found["Executive  Assistant"] == "executive assistant"
+    assert found["Assistant to the executive assistant"] == "assistant"
 
 
 def test_without_words_every_title_counts_and_the_told_type_stays(spark, tmp_path: Path) -> None:

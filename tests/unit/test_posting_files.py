@@ -66,6 +66,11 @@ def test_every_form_gives_the_same_postings(tmp_path: Path) -> None:
     frame.iloc[:, ::-1].to_parquet(tmp_path / "b.parquet")
     for name in ("a.tsv", "a.jsonl", "a.ndjson", "a.json", "a.parquet", "b.parquet"):
         assert read(tmp_path / name) == expected, name
+    typed.assign(State=frame["State"]).to_excel(tmp_path / "a.xlsx", index=False)
+    plain = {name: name.replace(" ", "_") for name in frame.columns}
+    frame.fillna("").rename(columns=plain).to_stata(tmp_path / "a.dta", write_index=False)
+    for name in ("a.xlsx", "a.dta"):
+        assert read(tmp_path / name) == expected, name
     # As pandas writes dates unless told otherwise: thousandths of a second since 1970.
     frame.assign(Date=pd.to_datetime(frame["Date"])).to_json(
         tmp_path / "c.jsonl", orient="records", lines=True, date_format="epoch"
