@@ -37,8 +37,7 @@ def test_a_file_goes_in_once_and_whole(warehouse: Warehouse, tmp_path: Path) -> 
     again = ingest_postings(warehouse, path, small_postings.COLUMNS)
     assert (first.kind, first.rows, first.files) == ("postings", 7, ("jobs.csv",))
     assert first.notes == (
-        "Columns: company = Employer, title = Job Title, metro = MSA, state = State, "
-        "posted = Date, description = Description, industry = Industry.",
+        "Columns: company = Employer, title = Job Title, metro = MSA, posted = Date.",
         "The file has no column for job_type.",
         "Missing in 7 postings: metro 1, description 6, industry 1, job_type 7.",
         "SYNTHETIC: the source says that a script made up company, metro in 1 of 7 postings.",

@@ -166,8 +166,8 @@ def test_notes_name_the_rows(tmp_path: Path) -> None:
     (["1/5/2024", "25/1/2024"], ["2024-05-01", "2024-01-25"],
      "Dates were read as day, month, year: some of the file can be nothing else."),
     (["1/5/2024", "1/2/2024 9:30 AM"], ["2024-01-05", "2024-01-02"],
-     "2 dates such as 1/5/2024 were read as month, day, year, as in the United States; nothing in "
-     "the file says otherwise."),
+     "Dates such as 1/5/2024 (2 of them) were read as month, day, year, as in the United States; "
+     "nothing in the file says otherwise."),
     (["1/5/2024", "25/1/2024", "1/25/2024", "3/3/2024"],
      [None, "2024-01-25", "2024-01-25", "2024-03-03"],
      "Some dates begin with the month and some with the day: where both are possible the date "
@@ -290,6 +290,7 @@ def test_a_description_keeps_its_lines() -> None:
      "Correct it; one object stands on one line, or all of them in one array."),
     ("a.jsonl", "[" * 100_000, ", line 1: is no JSON (nested too deeply). Correct it; one object "
      "stands on one line, or all of them in one array."),
+    ("a.jsonl", "{}\n", ": holds no rows. Give a file with one object per posting."),
     ("a.jsonl", "\n \n", ": holds no rows. Give a file with one object per posting."),
     ("a.jsonl", '{"title": "A"}\n{"title": ["B"]}\n', ", line 2, title: holds a list or an object, "
      "not a text. Write it as one text, or name another column."),
@@ -328,6 +329,10 @@ def test_a_map_settles_and_is_checked(tmp_path: Path) -> None:
     path = written(tmp_path, "company,company_name,Job Title\n7,Zorovane,Clerk\n")
     (row,) = read(path, company="company_name", title="JOB-TITLE")
     assert (row.company, row.title) == ("Zorovane", "Clerk")
+    (row,) = read(path, company="company_name", metro="company")
+    assert (row.company, row.metro) == ("Zorovane", "7")
+    (row,) = read(path, metro="company")  # what is said to be the one is not taken for the other
+    assert (row.company, row.metro) == ("Zorovane", "7")
     with pytest.raises(InputError) as error:
         read(path, metro="Place")
     assert str(error.value) == (
@@ -347,8 +352,8 @@ def test_a_map_settles_and_is_checked(tmp_path: Path) -> None:
      f"{', '.join(FIELDS)}; NAME is a column of the file."),
     (["postings", "a.csv", "--column", "title=x", "--column", "title=y"], "--column: tells title "
      "twice. Give it once."),
-    (["postings", "none.csv"], "none.csv: no such file. Give a file: CSV (.csv, .tsv, .txt), "
-     "parquet (.parquet), Stata (.dta), Excel (.xlsx)."),
+    (["postings", "none.csv"], "none.csv: no such file. Give a file with one row per posting: "
+     "CSV (.csv, .tsv), JSON lines (.jsonl), parquet, Stata (.dta), Excel (.xlsx)."),
 ])  # fmt: skip
 def test_a_bad_command_never_reaches_spark(
     argv: list[str], message: str, tmp_path: Path, monkeypatch, capsys

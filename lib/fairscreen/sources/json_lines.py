@@ -44,7 +44,7 @@ def read_lines(path: Path, *, row: str, remedy: str) -> pd.DataFrame:
         if not isinstance(value, dict):
             problem = f"is JSON, but no object with the fields of a {row}"
             raise InputError(f"{path}, {noun} {number}", problem, 'Write {"NAME": "VALUE", ...}.')
-    if not records:
+    if not any(value for _, value in records):
         raise InputError(str(path), "holds no rows", f"Give a file with one object per {row}.")
     names = list(Counter(name for _, value in records for name in value))
     frame = pd.DataFrame(

@@ -29,6 +29,7 @@ from fairscreen.sources.text_encoding import encoding
 
 _TEXT = (".csv", ".tsv", ".txt")
 _JSON = (".jsonl", ".ndjson", ".json")
+_TYPED = (".parquet", ".dta", ".xlsx")
 _KINDS = "CSV (.csv, .tsv), JSON lines (.jsonl), parquet, Stata (.dta), Excel (.xlsx)"
 _REMEDY = f"Give a file with one row per posting: {_KINDS}."
 #: What files call our fields, as `_plain` writes it.
@@ -149,8 +150,9 @@ def found(path: str, names: Sequence[str], columns: Mapping[str, str]) -> dict[s
             problem = f"has no column {told!r}, which is to be {field}; it has {_listed(names)}"
             raise InputError(path, problem, "Name one of them.")
         titles[field] = _only(path, field, there)
+    mapped = set(titles.values())  # said to be something else
     for field, known in {**NAMES, _SYNTHETIC: (_SYNTHETIC,)}.items():
-        there = [name for plain in known for name in by_plain.get(plain, [])]
+        there = [name for plain in known for name in by_plain.get(plain, []) if name not in mapped]
         if there and field not in titles:
             titles[field] = _only(path, field, there)
     if not set(titles) & set(FIELDS):
@@ -180,7 +182,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _columns_note(titles: Mapping[str, str]) -> list[str]:
-    named = [f"{f} = {titles[f]}" for f in FIELDS if f in titles and titles[f] != f]
+    named = [f"{f} = {titles[f]}" for f in FIELDS if f in titles and _plain(titles[f]) != f]
     lacking = [field for field in FIELDS if field not in titles]
     notes = [f"Columns: {', '.join(named)}."] if named else []
     if lacking:
@@ -234,8 +236,8 @@ def _dates(
     example = next((c for c, d in zip(cells, read, strict=True) if isinstance(d, Slashed)), None)
     if order == "silent" and slashed:
         notes.append(
-            f"{_count(len(slashed), 'date')} such as {(example or '').strip()} were read as month, "
-            "day, year, as in the United States; nothing in the file says otherwise."
+            f"Dates such as {(example or '').strip()} ({len(slashed):,} of them) were read as "
+            "month, day, year, as in the United States; nothing in the file says otherwise."
         )
     if order == "day":
         notes.append("Dates were read as day, month, year: some of the file can be nothing else.")
@@ -293,15 +295,16 @@ def _count(n: int, noun: str) -> str:
 
 def _frame(path: Path) -> pd.DataFrame:
     suffix = path.suffix.lower()
-    if path.is_dir() or not path.exists() or suffix not in (*_TEXT, *_JSON):
-        if path.is_file() and suffix not in (".parquet", ".dta", ".xlsx"):
-            raise InputError(
-                str(path), f"files ending in {suffix or 'nothing'} are not read", _REMEDY
-            )
-        return read_table(path, row="posting")
+    if not path.is_file():
+        problem = "is a folder" if path.is_dir() else "no such file"
+        raise InputError(str(path), problem, _REMEDY)
     if suffix in _JSON:
         return json_lines.read_lines(path, row="posting", remedy=_REMEDY)
-    return read_table(path, row="posting", encoding=encoding(path, _REMEDY))
+    if suffix in _TEXT:
+        return read_table(path, row="posting", encoding=encoding(path, _REMEDY))
+    if suffix in _TYPED:
+        return read_table(path, row="posting")
+    raise InputError(str(path), f"files ending in {suffix or 'nothing'} are not read", _REMEDY)
 
 
 def as_row(posting: Posting) -> dict[str, Any]:
