@@ -10,6 +10,7 @@ _EPILOG = """\
 examples:
   fairscreen audit conf/audits/demo.yml                    applicants from U.S. statistics
   fairscreen audit conf/audits/ranking.yml                 labelled versions of resumes, ranked
+  fairscreen audit conf/audits/callbacks.yml               pairs of profiles that differ in the name
   fairscreen audit conf/audits/demo.yml --set estimation.learner=xgboost
   fairscreen audit my.yml --set 'sources.acs=["csv_pri.zip"]' --warehouse wh --out report
 Run again, it asks no request twice, unless told to (--retry failed). It ends by naming the report
