@@ -13,9 +13,7 @@ effect of race. Bar: the headline interval covers 93 to 97.5%. Twice: 8% of pair
 above (models of Gao, Jiang & Yan have 2 to 15%), and 1.5%. The fewer there are, the smaller is the
 error by posting beside what names do. An effect that would take a chance below 0 stops there.
 
-Trend: 14 models at the dates of Gao, Jiang & Yan, their sampling errors correlated by 0.3, a slope
-of -1 point a year: a reversal, from +2 points for the first model to -0.92 for the last. Bar: 93 to
-97%.
+Gaps of several models and firms: callbacks_between.py, a part of the same run.
 
 Block forms are compared with the package's functions on some samples first.
 """
@@ -32,6 +30,7 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
+from callbacks_between import correlation_table, firm_table, trend_table
 from numpy.typing import NDArray
 from scipy.stats import binom, chi2, norm
 from scipy.stats import t as student
@@ -40,7 +39,6 @@ from fairscreen.estimators.callback_names import permutation
 from fairscreen.estimators.callback_pairs import CallbackPairs
 from fairscreen.estimators.clustered import ratio
 from fairscreen.estimators.paired_tests import bootstrap_interval, mcnemar, newcombe, wald
-from fairscreen.estimators.panel import sampling_only, trend
 from fairscreen.estimators.sign_flip import sign_flip
 
 A = NDArray[np.float64]
@@ -51,8 +49,6 @@ KINDS = np.array([k for k in itertools.product(range(PAIRS + 1), repeat=4) if su
 D = KINDS[:, 1] - KINDS[:, 2]
 DRAWS = 2_000
 Z = norm.ppf(0.975)
-YEARS = np.array([2023.33, 2024.17, 2024.5, 2024.5, 2024.75, 2024.83, 2025.42, 2025.58, 2025.58,
-                  2025.83, 2026.08, 2026.17, 2026.17, 2026.25])  # fmt: skip
 
 
 def law_of_kinds(p: tuple[float, ...], rho: float) -> A:
@@ -284,42 +280,13 @@ def name_row(
         f"{np.mean(posting_only):>12.3f}{np.mean(np.array(p) <= 0.05):>13.3f}")  # fmt: skip
 
 
-def trend_table(
-    few: int, say: Callable[[str], None], taus: tuple[float, ...] = (0.0, 0.5, 1.0)
-) -> None:
-    error = np.linspace(0.1, 0.35, 14)
-    v = np.outer(error, error) * (0.3 + 0.7 * np.eye(14))
-    last = 2 - np.ptp(YEARS)
-    say(f"Slope of 14 models, from +2 points to {last:.2f}, {few:,} samples: coverage of 95%")
-    say("intervals of Knapp & Hartung, factor at least 1 (the row to read) and as it is (plain),")
-    say("and by sampling errors alone; recovered = the interval is below 0; * = outside 93 to 97%.")
-    say("At tau 0 a factor at least 1 covers 97% or more by construction: no error is then below")
-    say("that of known variances, with which t(12) covers 97.07% where the normal covers 95%.\n")
-    say(f"{'tau':>6}  {'at least 1':>11}{'plain':>9}{'sampling':>10}  {'recovered':>9}{'plain':>8}"
-        f"{'mean slope':>12}")  # fmt: skip
-    for tau in taus:
-        rng = np.random.default_rng([6, round(10 * tau)])
-        rows = []
-        for _ in range(few):
-            y = 2 - (YEARS - YEARS[0]) + rng.multivariate_normal(np.zeros(14), v)
-            y = y + rng.normal(0, tau, 14)
-            found = trend(gap=y, covariance=v, years=YEARS, leave_one_out=False)
-            plain = found.plain
-            slope, se, _ = sampling_only(gap=y, covariance=v, years=YEARS)
-            rows.append((found.low <= -1 <= found.high, plain.low <= -1 <= plain.high,
-                         abs(slope + 1) <= Z * se, found.high < 0, plain.high < 0,
-                         found.slope))  # fmt: skip
-        kept, own, alone, below, own_below, mean = np.mean(rows, axis=0)
-        one, two = (f"{c:.3f}{' ' if 0.93 <= c <= 0.97 else '*'}" for c in (kept, own))
-        say(f"{tau:>6g}  {one:>11}{two:>9}{alone:>10.3f}  {below:>9.3f}{own_below:>8.3f}"
-            f"{mean:>12.3f}")  # fmt: skip
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=100_000, help="samples of the size table")
     parser.add_argument("--few", type=int, default=4_000, help="of bootstrap, names and trend")
-    parser.add_argument("--part", choices=("postings", "names", "trend"), help="only this")
+    parser.add_argument(
+        "--part", choices=("postings", "names", "models", "firms"), help="only this"
+    )
     parser.add_argument("--out", type=Path, help="also write the tables there")
     args = parser.parse_args()
     lines: list[str] = []
@@ -343,8 +310,11 @@ def main() -> None:
         posting_tables(args.draws, args.few, say)
     if args.part in (None, "names"):
         name_tables(args.few, say)
-    if args.part in (None, "trend"):
+    if args.part in (None, "models"):
         trend_table(args.few, say)
+        correlation_table(args.few, say)
+    if args.part in (None, "firms"):
+        firm_table(args.few, say)
     say(f"\nprocessor time {time.process_time() - began:,.0f} s")
 
 
