@@ -48,6 +48,17 @@ def test_three_firms_by_hand() -> None:
     assert (found.firms, found.postings, found.single) == (3, 7, 0)
 
 
+def test_the_error_is_that_of_leaving_out_each_firm_and_estimating_anew() -> None:
+    data = firms(4, 0.1, 7)
+    without = []
+    for k in range(7):
+        keep = data["firm"] != k
+        without.append(firm_component(**{name: v[keep] for name, v in data.items()}).variance)
+    found = firm_component(**data)
+    want = np.sqrt(6 / 7 * ((np.array(without) - np.mean(without)) ** 2).sum())
+    assert found.std_error == pytest.approx(want)
+
+
 def test_firms_with_one_posting_are_left_out_and_counted() -> None:
     data = firms(3, 0.1)
     more = {
