@@ -83,7 +83,7 @@ study-ranking: $(READY) ## size and power of the ranking tests, 200,000 samples 
 bench-speed: $(READY) ## processor seconds of 120 cases of the effects, and of the published bootstrap of one
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/path_speed.py --out tests/bench/path_speed.txt
 
-study-callbacks: $(READY) ## size and coverage of the callback tests, of names and of the trend (half an hour, one core)
+study-callbacks: $(READY) ## size and coverage of the callback tests, of names and of the trend (ten minutes, one core)
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 10 $(PY) tests/bench/callbacks_size.py --out tests/bench/callbacks_size.txt
 
 fault-suite: $(READY) ## 20,000 requests through every fault and kills, local and on a cluster (half an hour)
