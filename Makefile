@@ -83,6 +83,9 @@ study-ranking: $(READY) ## size and power of the ranking tests, 200,000 samples 
 bench-speed: $(READY) ## processor seconds of 120 cases of the effects, and of the published bootstrap of one
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/path_speed.py --out tests/bench/path_speed.txt
 
+bench-callbacks: $(READY) ## paired callbacks of full size from tables, 1.9 million scores, beside a loop over frames (five minutes)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/callbacks_scale.py --out tests/bench/callbacks_scale.txt
+
 study-callbacks: $(READY) ## size and coverage of the callback tests, of names and of the trend (ten minutes, one core)
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 10 $(PY) tests/bench/callbacks_size.py --out tests/bench/callbacks_size.txt
 
@@ -100,4 +103,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths bench-speed study-paths calibrate-overlap study-ranking study-ranking-audit study-callbacks fault-suite bench-scoring lock clean
+.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths bench-speed bench-callbacks study-paths calibrate-overlap study-ranking study-ranking-audit study-callbacks fault-suite bench-scoring lock clean

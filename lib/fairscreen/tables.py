@@ -12,12 +12,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from fairscreen import resources
 from fairscreen.errors import InputError
 
+# More records than this go as Arrow columns: Spark's own way takes a fifth of a millisecond each.
+_FEW = 2_000
 _CATALOG = re.compile(r"^[A-Za-z_]\w*\.[A-Za-z_]\w*$")
 
 
@@ -195,6 +199,11 @@ class Warehouse:
             for key, value in record.items():
                 if isinstance(value, float) and value != value:
                     raise ValueError(f"{name}.{key} is NaN in {dict(record)}")
+        if len(records) > _FEW:
+            kinds = to_arrow_schema(schema)
+            columns = [[r.get(field.name) for r in records] for field in kinds]
+            arrays = [pa.array(v, f.type) for v, f in zip(columns, kinds, strict=True)]
+            return self.spark.createDataFrame(pa.Table.from_arrays(arrays, schema=kinds), schema)
         values = [tuple(record.get(c) for c in schema.names) for record in records]
         return self.spark.createDataFrame(values, schema)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from decimal import Decimal
 
 import pytest
 
-from fairscreen import resources
+from fairscreen import resources, tables
 from fairscreen.errors import InputError
 from fairscreen.sources import ledger
 from fairscreen.tables import Warehouse, ddl_names, ddl_statements
@@ -101,6 +103,24 @@ def test_an_older_table_gains_the_columns_it_lacks(spark, warehouse: Warehouse) 
     # The next session finds nothing to add.
     version = warehouse.version("source_file")
     assert Warehouse(spark, warehouse.root).version("source_file") == version
+
+
+def test_many_records_are_the_rows_that_few_are(warehouse: Warehouse) -> None:
+    """Beyond a number they take another way: decimals, times and nulls come out the same."""
+    when = dt.datetime(2026, 3, 22, 12, 0, 0, 250, tzinfo=dt.UTC)
+    reply = {"call_key": "k", "model": "m", "transport": "answered", "attempts": 2,
+             "latency_ms": 0.1, "tokens_in": 2**40, "asked_at": when, "wave_id": "w"}  # fmt: skip
+    score = {"audit_id": "a", "document_id": "d", "applicant_id": "p", "job": "j", "parser": "p",
+             "document_format": "text", "model": "m", "replicate": 0, "call_key": "k",
+             "outcome": "ok", "score": Decimal("1.25")}  # fmt: skip
+    for name, record, key in (("replies", reply, "call_key"), ("scores", score, "request_id")):
+        records = [{**record, key: f"{i:05d}"} for i in range(tables._FEW + 1)]
+        many, few = warehouse.rows(name, records), warehouse.rows(name, records[:3])
+        assert many.schema == few.schema
+        assert many.orderBy(key).limit(3).collect() == few.orderBy(key).collect()
+        assert many.count() == len(records)
+    with pytest.raises(ValueError, match=r"replies\.latency_ms is NaN"):
+        warehouse.rows("replies", [{**reply, "latency_ms": float("nan")}] * (tables._FEW + 1))
 
 
 def test_older_contents_take_images(spark, warehouse: Warehouse) -> None:

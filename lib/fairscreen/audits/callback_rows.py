@@ -32,6 +32,8 @@ TITLES = {
     "discordant_share_gap_pp": "discordant pairs, real minus placebo, percentage points",
     "gap_trend_pp_per_year": "change of the gap per year of release, percentage points",
     "gap_at_mean_date_pp": "gap at the mean release date, percentage points",
+    "gap_at_first_date_pp": "gap that the trend has at the first release date, percentage points",
+    "gap_at_last_date_pp": "gap that the trend has at the last release date, percentage points",
     "gap_tau_pp": "spread of gaps between models beyond sampling, percentage points",
     "gap_i2": "share of the gaps' variance that is no sampling",
     "gap_difference_pp": "gap of a later model minus an earlier one, percentage points",

@@ -32,7 +32,7 @@ _RESULT = "slot INT, payload STRING"
 
 @dataclass(frozen=True)
 class CallbackAudit:
-    """Rows of the tables of the same names, notes for the report, and seconds in numpy."""
+    """Rows of the tables of the same names, notes for the report, processor seconds in numpy."""
 
     estimates: list[dict[str, Any]]
     diagnostics: list[dict[str, Any]]
@@ -141,7 +141,7 @@ def estimate(rows: DataFrame, cfg: CallbackConfig, lists: Codes) -> DataFrame:
     place = {slot: columns.index(pair) for slot, pair in enumerate(names) if pair in used}
 
     def one(frame: pd.DataFrame) -> pd.DataFrame:
-        slot, began = int(frame["slot"].iloc[0]), time.perf_counter()
+        slot, began = int(frame["slot"].iloc[0]), time.process_time()
         try:
             if slot == last:
                 at = frame["model"].to_numpy() * wide + frame["contrast"].to_numpy()
@@ -153,7 +153,7 @@ def estimate(rows: DataFrame, cfg: CallbackConfig, lists: Codes) -> DataFrame:
                 found = callback_slices.analyse(frame, asked, contrast=names[slot][1])
         except InputError as error:
             raise error.marked() from None
-        payload = {**found, "seconds": time.perf_counter() - began}
+        payload = {**found, "seconds": time.process_time() - began}
         return pd.DataFrame(
             {
                 "slot": np.array([slot], dtype=np.int32),

@@ -87,7 +87,7 @@ def permutation(
     """
     if pairs.favored is None or pairs.other is None:
         return NO_NAMES
-    some = pairs.take(pairs.n > 0)
+    some = pairs.some
     if some.favored is None or some.other is None or not len(some):
         return FEW_NAMES
     first, second = np.unique(some.favored), np.unique(some.other)
@@ -119,8 +119,9 @@ def permutation(
         rows = min(step, draws - start)
         labels = np.zeros((rows, names))
         for s in strata:
-            order = np.argsort(generator.random((rows, len(s))), axis=1)
-            labels[np.arange(rows)[:, None], s[order[:, : int(observed[s].sum())]]] = 1.0
+            u, favored = generator.random((rows, len(s))), int(observed[s].sum())
+            first = np.argpartition(u, min(favored, len(s) - 1), axis=1)[:, :favored]
+            labels[np.arange(rows)[:, None], s[first]] = 1.0
         beyond += int((_t(labels, gain, times) >= size).sum())
     return NamePermutation((1 + beyond) / (1 + draws), False, float(min(total, 10**300)))
 
@@ -165,13 +166,14 @@ def _t(x: Array, gain: Array, times: Array, more: float = 0.0) -> Array:
     of 0 gives infinity (0 where the gap is 0 too), labels without a pair 0.
     """
     z = 1.0 - x
-    x_times = x @ times
+    x_gain, x_times = x @ gain, x @ times
     pairs = (x_times * z).sum(axis=1)
     # Two names of one label cancel in x' gain x, so what is left are pairs of unlike labels.
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(pairs > 0, (x @ gain.sum(axis=1)) / pairs, 0.0)
-    rows = z @ gain.T - gap[:, None] * (z @ times)  # of a favored name over the others
-    columns = x @ gain - gap[:, None] * x_times
+    # gain is antisymmetric, times symmetric: what z gives follows from what x gives.
+    rows = gain.sum(axis=1) + x_gain - gap[:, None] * (times.sum(axis=0) - x_times)
+    columns = x_gain - gap[:, None] * x_times
     by_name = ((x * rows) ** 2).sum(axis=1) + ((z * columns) ** 2).sum(axis=1)
     squares = (x @ gain**2 * z).sum(axis=1) - 2 * gap * (x @ (gain * times) * z).sum(axis=1)
     by_pair = squares + gap**2 * (x @ times**2 * z).sum(axis=1)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairscreen.errors import InputError
+from fairscreen.estimators.clustered import Ways
 from fairscreen.estimators.ranks import RankRow
 
 Array = NDArray[np.float64]
@@ -130,6 +131,11 @@ class CallbackPairs:
         return CallbackPairs(*(None if v is None else v[at] for v in values))  # type: ignore[arg-type]
 
     @cached_property
+    def some(self) -> CallbackPairs:
+        """The cells with a complete pair."""
+        return self if (self.n > 0).all() else self.take(self.n > 0)
+
+    @cached_property
     def n(self) -> Ints:
         """(C,): complete pairs."""
         return np.asarray(self.table[:, :NONE, :NONE].sum(axis=(1, 2)), dtype=np.int64)
@@ -157,11 +163,11 @@ class CallbackPairs:
         return int(t[NONE].sum()), int(t[:, NONE].sum())
 
     @cached_property
-    def ways(self) -> tuple[Ints, ...]:
+    def ways(self) -> Ways:
         """The clusters of the headline interval: posting, and both names where they are known."""
         if self.favored is None or self.other is None:
-            return (self.posting,)
-        return self.posting, self.favored, self.other
+            return Ways((self.posting,))
+        return Ways((self.posting, self.favored, self.other))
 
     def called(self, side: str) -> Ints:
         """(C,): complete pairs in which `favored` or `other` is called."""

@@ -141,8 +141,8 @@ def gap_row(estimand: str, method: str, found: Clustered, n: int) -> CallbackRow
 
 def _gap_rows(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
     n, rows = int(pairs.n.sum()), []
-    some = pairs.take(pairs.n > 0)  # groups without a complete pair are no clusters
-    best = by_posting = ratio(some.d, some.n, [some.posting], level=opts.level)
+    some = pairs.some  # groups without a complete pair are no clusters
+    best = by_posting = ratio(some.d, some.n, some.ways.first, level=opts.level)
     if pairs.favored is not None:
         best = ratio(some.d, some.n, some.ways, level=opts.level)
         rows.append(gap_row(GAP, HEADLINE, best, n))
@@ -232,7 +232,7 @@ def rate_row(
 
 
 def _ratio_row(pairs: CallbackPairs, level: float) -> CallbackRow:
-    some = pairs.take(pairs.n > 0)
+    some = pairs.some
     return ratio_row(
         some.called(OTHER), some.called(FAVORED), some.n, some.n, some.ways, level,
         n=int(some.n.sum()),
@@ -279,7 +279,7 @@ def _silence(pairs: CallbackPairs, opts: CallbackOptions) -> list[CallbackRow]:
     if not total or not any(pairs.lacking):
         return []
     away = callback_missing.silent(pairs)
-    found = ratio(away, pairs.pairs, [pairs.posting], level=opts.level)
+    found = ratio(away, pairs.pairs, pairs.ways.first, level=opts.level)
     flip = sign_flip(group_sums(away, pairs.posting), unit=1.0, seed=f"{opts.seed}/silence")
     even = gap_row("missing_gap_pp", BY_POSTING, found, total)
     rows = [

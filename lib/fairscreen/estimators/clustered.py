@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -66,11 +67,31 @@ def crossed_codes(ways: Sequence[Ints]) -> list[tuple[int, Ints, int]]:
     return found
 
 
+class Ways(tuple[Ints, ...]):
+    """Codes (C,) of each way of clustering, crossed once for all estimates of the same cells."""
+
+    @cached_property
+    def crossed(self) -> list[tuple[int, Ints, int]]:
+        return crossed_codes(self)
+
+    @cached_property
+    def first(self) -> Ways:
+        """The first way alone."""
+        found = Ways(self[:1])
+        found.crossed = self.crossed[:1]  # single ways come first
+        return found
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """Of each way."""
+        return tuple(groups for _, _, groups in self.crossed[: len(self)])
+
+
 def multiway_variance(influence: Array, ways: Sequence[Ints]) -> float:
     """Variance of sum(influence) (C,) under these ways of clustering; may be below 0, as
     differences of sums of squares are. Every way has two groups or more."""
     total = 0.0
-    for sign, codes, groups in crossed_codes(ways):
+    for sign, codes, groups in ways.crossed if isinstance(ways, Ways) else crossed_codes(ways):
         sums = np.bincount(codes, weights=influence, minlength=groups)
         total += sign * float(sums @ sums) * groups / (groups - 1)
     return total
@@ -117,11 +138,12 @@ def from_influence(
 ) -> Clustered:  # fmt: skip
     """An estimate whose error is the sum of influence (C,) under these ways of clustering. df: of
     t, where it is not the fewest groups of a way, minus 1."""
-    groups = tuple(len(np.unique(way)) for way in ways)
+    ways = ways if isinstance(ways, Ways) else Ways(ways)
+    groups = ways.groups
     df = min(groups) - 1 if df is None else df
     if df < 1:
         return Clustered(value, None, None, None, None, df, groups)
-    variance = first = multiway_variance(influence, ways[:1])
+    variance = first = multiway_variance(influence, ways.first)
     if len(ways) > 1:
         variance = max(first, multiway_variance(influence, ways))
     error = math.sqrt(max(0.0, variance))

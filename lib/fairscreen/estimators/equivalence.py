@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-MARGIN_AT_80_PERCENT_POWER = float(norm.ppf(0.95) + norm.ppf(0.90))  # in standard errors
+MARGIN_AT_80_PERCENT_POWER = float(ndtri(0.95) + ndtri(0.90))  # in standard errors
 
 
 @dataclass(frozen=True)
@@ -45,13 +44,17 @@ def tost(
     """
     if not (np.isfinite(margin) and margin > 0 and np.isfinite(std_error) and std_error > 0):
         raise ValueError(f"margin {margin} and standard error {std_error} must be above 0")
-    law = norm if df is None else student(df)
-    far, near = abs(estimate) + margin, abs(estimate) - margin
-    reach = float(law.ppf(1 - alpha)) * std_error
+    far, near = (abs(estimate) + margin) / std_error, (abs(estimate) - margin) / std_error
+    quantile = ndtri(1 - alpha) if df is None else stdtrit(df, 1 - alpha)
+    reach = float(quantile) * std_error
+
+    def below(x: float) -> float:
+        return float(ndtr(x) if df is None else stdtr(df, x))
+
     return Equivalence(
         margin=margin,
-        p_value=float(law.cdf(near / std_error)),  # the side that the estimate leans to
-        p_exceeds=float(min(1.0, law.sf(near / std_error) + law.sf(far / std_error))),
+        p_value=below(near),  # the side that the estimate leans to
+        p_exceeds=min(1.0, below(-near) + below(-far)),
         ci_low=estimate - reach,
         ci_high=estimate + reach,
         minimal_margin=abs(estimate) + reach,
@@ -60,6 +63,6 @@ def tost(
 
 def power(*, std_error: float, margin: float, alpha: float = 0.05, effect: float = 0.0) -> float:
     """Chance of showing equivalence at a true effect (two one-sided normal tests)."""
-    bound = float(norm.ppf(1 - alpha))
+    bound = float(ndtri(1 - alpha))
     low, high = (margin + effect) / std_error, (margin - effect) / std_error
-    return max(0.0, float(norm.cdf(low - bound) + norm.cdf(high - bound)) - 1)
+    return max(0.0, float(ndtr(low - bound) + ndtr(high - bound)) - 1)
