@@ -12,6 +12,7 @@ import pytest
 import small_audit
 from fairscreen import resources, tracking
 from fairscreen.config import load
+from fairscreen.reporting import callbacks
 
 
 def _config(folder: Path):
@@ -90,6 +91,45 @@ def test_artifacts_lie_beside_the_database_and_hold_no_formula(logged):
     kept = pd.read_csv(root / "estimates.csv")
     assert set(kept.model) == {"minilm"}
     assert kept.reason.notna().sum() == 6
+
+
+def test_a_panel_is_in_every_run_and_metrics_are_those_that_are_kept(tmp_path):
+    models = "scoring.models={one: {kind: planted_callbacks}, two: {kind: planted_callbacks}}"
+    cfg = load(
+        resources.path("conf", "audits", "callbacks.yml"),
+        [f"warehouse={tmp_path / 'w'}", f"out={tmp_path / 'out'}", models, "panel={}"],
+    )
+    row = {
+        "attribute": "race", "contrast": "race", "document_format": "text",
+        "estimand": "callback_gap_pp", "method": "cluster_posting_names", "std_error": 0.5,
+        "ci_low": 0.0, "ci_high": 2.0, "p_value": 0.04, "p_holm": None, "status": "ok",
+        "reason": None,
+    }  # fmt: skip
+    rows = pd.DataFrame(
+        [
+            {**row, "model": "one", "slice": "all", "estimate": 1.0},
+            {**row, "model": "one", "slice": "company=A & B", "estimate": 7.0},
+            {**row, "model": "two", "slice": "all", "estimate": 3.0},
+            {**row, "model": "panel", "slice": "all", "estimand": "gap_trend_pp_per_year",
+             "method": "reml_knapp_hartung", "estimate": -0.5},
+        ]
+    )  # fmt: skip
+    kept = rows[callbacks.pooled(rows)]
+    assert kept["slice"].eq("all").all()
+    client, _ = tracking.connect(cfg)
+    for model, gap in (("one", 1.0), ("two", 3.0)):
+        run_id = tracking.log_audit_run(
+            cfg, model=model, estimates=rows, outcomes=pd.DataFrame({"model": [], "asked": []}),
+            panel=rows[rows["model"] == "panel"].drop(columns="model"), kept=kept,
+            input_versions={}, warehouse_root=str(tmp_path / "w"), report_path=None, summary={},
+            simulated=True,
+        )  # fmt: skip
+        run = client.get_run(run_id)
+        found = {k: v for k, v in run.data.metrics.items() if k.endswith(".estimate")}
+        assert found == {"callback_gap_pp.race.race.all.cluster_posting_names.estimate": gap}
+        root = tmp_path / "w" / "_mlflow" / "artifacts" / run_id / "artifacts"
+        assert pd.read_csv(root / "panel.csv")["estimate"].tolist() == [-0.5]
+        assert len(pd.read_csv(root / "estimates.csv")) == (2 if model == "one" else 1)
 
 
 def test_where_the_store_is(tmp_path):
