@@ -56,11 +56,7 @@ class Asked:
         )  # fmt: skip
         words = {}
         for key, contrast in cfg.contrasts.items():
-            arms = [
-                "; ".join(f"{factor}={value}" for factor, value in side.items())
-                for side in (contrast.favored, contrast.other)
-            ]
-            words[key] = Words((arms[0], arms[1]), contrast.labels[0], "name", names)
+            words[key] = Words(contrast.arms, contrast.labels[0], "name", names)
         return cls(options, told.slices, told.min_postings, values, names, words)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fairscreen.estimators.callbacks import GAP, HEADLINE, RATE
 from fairscreen.reporting.callback_names_plot import Name, rates
-from fairscreen.reporting.callback_panel import FLIP, arms, line
+from fairscreen.reporting.callback_panel import FLIP, line
 from fairscreen.reporting.formats import p as p_text
 from fairscreen.reporting.formats import share
 from fairscreen.reporting.narrative import interval, number
@@ -107,7 +107,7 @@ def _silence(rows: Found) -> list[tuple[str, Row]]:
 def _names(rows: Found, contrast: Contrast) -> dict[str, Any] | None:
     """Shrunken rates of every name of both arms, and how far they spread."""
     shown, spreads = [], []
-    for side, arm in enumerate(arms(contrast)):
+    for side, arm in enumerate(contrast.arms):
         prefix = f"{arm}; name="
         for where in rows.slices(RATE):
             row = rows.get(where, RATE, "empirical_bayes") if where.startswith(prefix) else None

@@ -38,19 +38,10 @@ PANEL = "panel"
 _STEPS = 24  # of the trend's band
 
 
-def arms(contrast: Contrast) -> tuple[str, str]:
-    """Favored and other as slices have them: race=white."""
-    one, two = (
-        "; ".join(f"{factor}={value}" for factor, value in side.items())
-        for side in (contrast.favored, contrast.other)
-    )
-    return one, two
-
-
 def line(found: Found, contrast: Contrast, where: str = "all") -> dict[str, Any]:
     """One slice of one model: rates, gap, its tests, ratio. Rows, or None."""
     prefix = "" if where == "all" else f"{where}; "
-    one, two = (found.get(f"{prefix}{arm}", RATE, "cluster_posting") for arm in arms(contrast))
+    one, two = (found.get(f"{prefix}{arm}", RATE, "cluster_posting") for arm in contrast.arms)
     return {
         "slice": where,
         "favored": one,

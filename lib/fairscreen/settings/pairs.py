@@ -59,6 +59,15 @@ class Contrast(Settings):
         return "+".join(self.favored)
 
     @property
+    def arms(self) -> tuple[str, str]:
+        """Favored and other, as slices of `estimates` have them: race=white."""
+        one, two = (
+            "; ".join(f"{factor}={value}" for factor, value in side.items())
+            for side in (self.favored, self.other)
+        )
+        return one, two
+
+    @property
     def labels(self) -> tuple[str, str]:
         """Favored and other, as reports call them."""
         one, two = (" ".join(side.values()) for side in (self.favored, self.other))
