@@ -89,6 +89,9 @@ bench-callbacks: $(READY) ## paired callbacks of full size from tables, 1.9 mill
 study-callbacks: $(READY) ## size and coverage of the callback tests, of names and of the trend (ten minutes, one core)
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 10 $(PY) tests/bench/callbacks_size.py --out tests/bench/callbacks_size.txt
 
+study-callback-audit: $(READY) ## every bundled posting, four profiles, both contrasts, over HTTP to planted models (ten minutes)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/bench/callback_audit.py --out tests/bench/callback_audit.txt
+
 fault-suite: $(READY) ## 20,000 requests through every fault and kills, local and on a cluster (half an hour)
 	@$(PY) tests/bench/fault_suite.py --out tests/bench/fault_suite.txt
 
@@ -103,4 +106,4 @@ lock: ## renew conf/lock from pyproject.toml (needs uv)
 clean: ## remove var/ (warehouse, reports, MLflow); .venv/ stays
 	rm -rf var
 
-.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths bench-speed bench-callbacks study-paths calibrate-overlap study-ranking study-ranking-audit study-callbacks fault-suite bench-scoring lock clean
+.PHONY: help setup audit lint test-unit test test-llm verify-acs bench-acs bench-population bench-paths bench-speed bench-callbacks study-paths calibrate-overlap study-ranking study-ranking-audit study-callbacks study-callback-audit fault-suite bench-scoring lock clean

@@ -374,6 +374,7 @@ def main() -> None:
     parser.add_argument("--heal-after", type=int, default=3)
     parser.add_argument("--faults", type=json.loads, default={}, help='such as {"429": 0.1}')
     parser.add_argument("--rankers", type=json.loads, help="planted rankers: model to parameters")
+    parser.add_argument("--callers", type=json.loads, help="planted callers: models, groups")
     args = parser.parse_args()
     unknown = set(args.faults) - set(FAULTS)
     if unknown:
@@ -384,6 +385,11 @@ def main() -> None:
 
         models = {m: ranker.PlantedRankingParams(**p) for m, p in args.rankers.items()}
         how["says"] = ranker.replies(models)
+    if args.callers:  # answers of tests/planted_caller.py
+        import planted_caller as caller
+
+        models = {m: caller.PlantedCallbacksParams(**p) for m, p in args.callers["models"].items()}
+        how["says"] = caller.replies(models, args.callers["groups"])
     with serving(args.port, faults=args.faults, **how) as server:
         print(server.url, flush=True)
         with contextlib.suppress(KeyboardInterrupt):
