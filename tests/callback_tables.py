@@ -43,11 +43,12 @@ class Planted:
 
 
 def config(folder: Path, models: Sequence[str], *overrides: str) -> CallbackConfig:
-    """The design's defaults with these models."""
+    """The design's defaults with these models; names are first names."""
     file = folder / "callbacks.yml"
     listed = "".join(f"    {m}: {{kind: planted_callbacks}}\n" for m in models)
     file.write_text(
-        f"audit_id: {AUDIT}\ntitle: Planted\ndesign: paired_callback\nscoring:\n  models:\n{listed}"
+        f"audit_id: {AUDIT}\ntitle: Planted\ndesign: paired_callback\n"
+        f"names: {{surname_of: pair}}\nscoring:\n  models:\n{listed}"
     )
     cfg = load(file, list(overrides))
     assert isinstance(cfg, CallbackConfig)

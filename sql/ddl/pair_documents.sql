@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS pair_documents (
   side STRING NOT NULL COMMENT 'favored, other; of a placebo pair by draw',
   race STRING NOT NULL COMMENT 'that the name stands for',
   gender STRING NOT NULL COMMENT 'that the name stands for',
-  first_name STRING NOT NULL COMMENT 'the cluster of the headline interval',
+  first_name STRING NOT NULL COMMENT 'the cluster of the headline interval; with surname where names.surname_of is name',
   surname STRING NOT NULL,
   age INT NOT NULL,
   company STRING COMMENT 'of the posting, as all that follow; null = not told',

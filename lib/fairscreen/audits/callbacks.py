@@ -53,14 +53,23 @@ def sliced(cfg: CallbackConfig) -> tuple[str, ...]:
     return tuple(dict.fromkeys((WITHIN, *cfg.estimation.slices, FIRM)))
 
 
+def person(cfg: CallbackConfig) -> Column:
+    """The name that intervals cluster by: the full one where a first name keeps its surname, so
+    that what the surname does is part of it, else the first name."""
+    whole = cfg.names.surname_of == "name"
+    return sf.concat_ws(" ", "first_name", "surname") if whole else sf.col("first_name")
+
+
 def codes(documents: DataFrame, cfg: CallbackConfig) -> Codes:
-    """All first names and values of the columns of `sliced` among documents."""
-    columns = ("first_name", *sliced(cfg))
-    row = documents.select(
-        *(sf.sort_array(sf.collect_set(sf.col(c))).alias(c) for c in columns)
-    ).first()
+    """All names and values of the columns of `sliced` among documents."""
+    columns = ("person", *sliced(cfg))
+    row = (
+        documents.withColumn("person", person(cfg))
+        .select(*(sf.sort_array(sf.collect_set(sf.col(c))).alias(c) for c in columns))
+        .first()
+    )
     lists = {c: tuple(row[c]) if row else () for c in columns}
-    return Codes(lists.pop("first_name"), lists)
+    return Codes(lists.pop("person"), lists)
 
 
 def pairs(
@@ -76,13 +85,13 @@ def pairs(
     models, contrasts = list(cfg.scoring.models), [*cfg.contrasts, PLACEBO]
     columns = sliced(cfg)
 
-    def of(side: str, column: str) -> Column:
-        return sf.max(sf.when(sf.col("side") == side, sf.col(column)))
+    def of(side: str, value: Column) -> Column:
+        return sf.max(sf.when(sf.col("side") == side, value))
 
     shown = [sf.first(c).alias(c) for c in columns if c != WITHIN]
     both = documents.groupBy(*_PAIR).agg(
-        *(of(side, "document_id").alias(f"{side}_id") for side in ANSWERS),
-        *(of(side, "first_name").alias(f"{side}_first") for side in ANSWERS),
+        *(of(side, sf.col("document_id")).alias(f"{side}_id") for side in ANSWERS),
+        *(of(side, person(cfg)).alias(f"{side}_person") for side in ANSWERS),
         *shown,
     )
     whole = both.where(sf.col("favored_id").isNotNull() & sf.col("other_id").isNotNull())
@@ -91,7 +100,7 @@ def pairs(
         sf.xxhash64("posting_id").alias("posting"),
         "pair_id",
         (sf.col("contrast") == PLACEBO).alias("placebo"),
-        *(_place(lists.names, sf.col(f"{s}_first")).alias(f"{s}_name") for s in ANSWERS),
+        *(_place(lists.names, sf.col(f"{s}_person")).alias(f"{s}_name") for s in ANSWERS),
         *(_place(lists.values[c], sf.col(c)).alias(c) for c in columns),
         sf.explode(sf.array(_side("favored", True), _side("other", False))).alias("one"),
     )  # fmt: skip
