@@ -1,3 +1,3 @@
 """fairscreen: statistics-grade audits of AI resume screeners, at population scale, on Spark."""
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
