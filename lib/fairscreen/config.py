@@ -202,7 +202,9 @@ def _merge(
         if value is not None and (other := _INSTEAD.get(path)) and other not in high:
             merged.pop(other, None)
         old = merged.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping) and not _whole(path, opened):
+        if value is None and at in _WHOLE:  # an entry of a map of the user's own: taken away
+            merged.pop(key, None)
+        elif isinstance(old, Mapping) and isinstance(value, Mapping) and not _whole(path, opened):
             merged[key] = _merge(old, value, path, opened)
         else:
             merged[key] = value

@@ -159,3 +159,9 @@ def test_the_small_audit_is_one(tmp_path: Path) -> None:
     cfg = load(given[0], [a for a in given[1:-4] if a != "--set"])
     assert isinstance(cfg, CallbackConfig)
     assert cfg.scoring.models["served"].parser == "yes_no_one_word/2"
+
+
+def test_null_takes_a_contrast_or_a_model_away() -> None:
+    cfg = inputs.config("contrasts.gender=null", "scoring.models.planted-2024=null", "panel={}")
+    assert list(cfg.contrasts) == ["race"]
+    assert "planted-2024" not in cfg.scoring.models

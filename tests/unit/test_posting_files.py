@@ -142,8 +142,8 @@ def test_notes_name_the_rows(tmp_path: Path) -> None:
         "The file has no column for company, metro, description, industry, job_type.",
         "2 rows with a state that is none of the United States, which counts as missing: line "
         "2 ('Remote'), line 5 ('XX'). Give USPS codes, names or FIPS codes.",
-        "2 rows with a date that cannot be told for certain, which counts as missing: line 3 "
-        "('05.01.24'), line 6 ('Jan 2024'). Write it as YYYY-MM-DD.",
+        "2 rows with a date that is not read (years have four digits), which counts as missing: "
+        "line 3 ('05.01.24'), line 6 ('Jan 2024'). Write it as YYYY-MM-DD.",
         "1 row tells nothing of a posting; left out.",
     )
     assert [(p.row, p.title, p.state) for p in found.rows] == [
@@ -162,6 +162,7 @@ def test_notes_name_the_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("dates", "days", "note"), [
+    (["4.5.2024", "14.5.2024"], ["2024-05-04", "2024-05-14"], None),
     (["1/5/2024", "1/25/2024"], ["2024-01-05", "2024-01-25"], None),
     (["1/5/2024", "25/1/2024"], ["2024-05-01", "2024-01-25"],
      "Dates were read as day, month, year: some of the file can be nothing else."),

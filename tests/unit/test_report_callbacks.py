@@ -140,8 +140,8 @@ def test_numbers_of_the_headline_table_are_those_of_the_estimates(given, page: s
     assert up >= 1
     assert down >= 1
     assert (
-        f"Of 6 models with a gap, {up} favor{'s' * (up == 1)} white and {down} black after Holm's "
-        "correction over models" in shown
+        f"Of 6 models whose gap is computable, {up} favor{'s' * (up == 1)} white and {down} black "
+        "after Holm's correction over models" in shown
     )
     table = callbacks.headline(given.estimates)
     assert table["model"].iloc[-1] == "panel"

@@ -248,9 +248,10 @@ def _counted(cfg: CallbackConfig, part: Mapping[str, Any]) -> str:
     )  # fmt: skip
     name, largest = max(able.items(), key=lambda item: (abs(item[1]["gap"]["estimate"]), item[0]))
     text = (
-        f"Of {len(able)} model{'s' * (len(able) != 1)} with a gap, {up} favor{'s' * (up == 1)} "
-        f"{part['favored']} and {len(sure) - up} {part['other']} after Holm's correction over "
-        f"models (sign flip of postings, p below {alpha:.2g}), for these names. "
+        f"Of {len(able)} model{'s' * (len(able) != 1)} whose gap is computable, {up} "
+        f"favor{'s' * (up == 1)} {part['favored']} and {len(sure) - up} {part['other']} after "
+        f"Holm's correction over models (sign flip of postings, p below {alpha:.2g}), for these "
+        "names. "
     )
     wide = sum(
         s["gap"]["ci_low"] is not None and (s["gap"]["ci_low"] > 0 or s["gap"]["ci_high"] < 0)

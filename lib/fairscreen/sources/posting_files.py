@@ -248,8 +248,9 @@ def _dates(
         )
     days = [settled(day) for day in read]
     return days, notes + _unread(
-        cells, days, places, "a date that cannot be told for certain", "Write it as YYYY-MM-DD."
-    )
+        cells, days, places, "a date that is not read (years have four digits)",
+        "Write it as YYYY-MM-DD.",
+    )  # fmt: skip
 
 
 def _unread(

@@ -82,7 +82,7 @@ _TIME = (
     r"(?: ?(?:Z|[A-Z]{2,5}|(?:UTC|GMT)?[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
 )
 _YEAR_FIRST = re.compile(rf"([0-9]{{4}})([-/.]?)([0-9]{{1,2}})\2([0-9]{{1,2}}){_TIME}", re.I)
-_YEAR_LAST = re.compile(rf"([0-9]{{1,2}})([-/])([0-9]{{1,2}})\2([0-9]{{4}}){_TIME}", re.I)
+_YEAR_LAST = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}){_TIME}", re.I)
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? )?"
 _DAY_NAME = re.compile(
     rf"{_WEEKDAY}([0-9]{{1,2}})(?:st|nd|rd|th)?[- ](?:of )?([a-z]{{3,9}})\.?,?[- ]([0-9]{{4}})"
@@ -121,9 +121,10 @@ def posted(cell: str | None) -> str | Slashed | None:
     """The day of a date as written, YYYY-MM-DD; Slashed where day and month may be swapped.
 
     Read: 2024-01-05 and 20240105 (with or without a time and an offset, which change nothing),
-    2024/1/5, January 5, 2024, 5 Jan 2024, 05-JAN-2024, with a weekday or not; seconds since 1970
-    in 10 digits (in UTC; with 13, 16, 19 digits its thousandths and so on). Slashed: 1/5/2024 and
-    1-5-2024. Everything else is None: two digits of a year, a month without a day.
+    2024/1/5, 5.1.2024 (the day first), January 5, 2024, 5 Jan 2024, 05-JAN-2024, with a weekday or
+    not; seconds since 1970 in 10 digits (in UTC; with 13, 16, 19 digits its thousandths and so on).
+    Slashed: 1/5/2024 and 1-5-2024. Everything else is None: two digits of a year, a month without
+    a day.
     """
     plain = " ".join((cell or "").split())
     if match := re.fullmatch("[0-9]{10}(?:[0-9]{3}){0,3}", plain):
@@ -137,6 +138,8 @@ def posted(cell: str | None) -> str | Slashed | None:
     if match := _YEAR_LAST.fullmatch(plain):
         one, two, year = (int(part) for part in match.group(1, 3, 4))
         both = Slashed(one, two, year)
+        if match.group(2) == ".":
+            return both.read(month_first=False)
         readings = {both.read(True), both.read(False)}
         if readings == {None}:
             return None

@@ -56,8 +56,19 @@ def ingest(warehouse: Warehouse, cfg: CallbackConfig) -> CallbackBronze:
         surnames=sha256.get("surnames", ()),
         ssa=sha256["ssa"],
         census=sha256["census"],
-        notes=tuple(note for r in (postings, *names.values()) for note in r.notes),
+        notes=(
+            *(note for r in (postings, *names.values()) for note in r.notes),
+            *_not_read(cfg.names),
+        ),
     )
+
+
+def _not_read(names: CallbackNames) -> list[str]:
+    """Lists that are named and stand idle."""
+    lists = ", ".join((*names.first, *names.surnames))
+    if names.source == "list" or not lists:
+        return []
+    return [f"names.source population takes SSA and Census names; lists are not read: {lists}."]
 
 
 def ingest_names(warehouse: Warehouse, names: CallbackNames) -> dict[str, IngestResult]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from fairscreen import resources
 from fairscreen.errors import ConfigError
-from fairscreen.progress import say
 from fairscreen.settings.callback_audit import CallbackConfig
 from fairscreen.stations import (
     callback_estimate,
@@ -45,8 +44,6 @@ def begin(
 ) -> Begun:  # fmt: skip
     """Postings and names to bronze; the stations that follow."""
     bronze = callback_sources.ingest(warehouse, cfg)
-    for note in bronze.notes:
-        say(f"ingest: note: {note}")
     run = Run(cfg, warehouse, command)
     return Begun(
         run,

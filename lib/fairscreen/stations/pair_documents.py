@@ -95,7 +95,7 @@ def run(run: Run[CallbackConfig], bronze: CallbackBronze) -> StationResult:
             },
             "pairs": counts["pairs"],
             "rows": counts["rows"],
-            "notes": [*_notes(counts, judged, cfg), *names.notes],
+            "notes": [*bronze.notes, *_notes(counts, judged, cfg), *names.notes],
         }  # fmt: skip
 
     settings = cfg.model_dump(
@@ -138,6 +138,11 @@ def _counts(made: DataFrame) -> dict[str, Any]:
 def _notes(counts: Mapping[str, Any], judged: Mapping[str, Any], cfg: CallbackConfig) -> list[str]:
     """What a reader must know of postings and pairs."""
     notes = []
+    if judged["not_entry_level"]:
+        notes.append(
+            f"{judged['not_entry_level']:,} of {judged['postings']:,} postings are left out: "
+            "their title holds no word of postings.entry_level."
+        )
     if judged["incomplete"]:
         fields = ", ".join(f"{field} {n:,}" for field, n in judged["missing"].items() if n)
         notes.append(
