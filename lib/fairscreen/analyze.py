@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairscreen.confidence import check_level
 from fairscreen.errors import InputError
 from fairscreen.estimators.data import PathData, assign_folds
 from fairscreen.estimators.equivalence import tost
@@ -198,10 +199,7 @@ def _check_options(
             raise InputError(option, f"{given} is too few", f"Give {least} or more.")
     if bins > MAX_BINS:
         raise InputError("--bins", f"{bins} is too many", f"Give {MAX_BINS} or fewer.")
-    if not 0 < level < 1:
-        raise InputError(
-            "--level", f"{level:g} is no level", "Give a number between 0 and 1, such as 0.95."
-        )
+    check_level(level)
     if draws < 0:
         raise InputError("--draws", f"{draws} is below 0", "Give 0 for no bootstrap, or more.")
     if margin is not None and not (np.isfinite(margin) and margin > 0):

@@ -16,10 +16,12 @@ import pandas as pd
 
 from fairscreen.callback_input import Callbacks, Roles, read_applications, read_pairs
 from fairscreen.callback_words import Words, fill_families, in_words
+from fairscreen.confidence import check_level
 from fairscreen.errors import InputError
 from fairscreen.estimators import callbacks_unpaired
 from fairscreen.estimators.callback_pairs import CallbackPairs, CallbackRow
-from fairscreen.estimators.callbacks import CallbackOptions, callbacks, placebo_rows
+from fairscreen.estimators.callback_placebo import placebo_rows
+from fairscreen.estimators.callbacks import CallbackOptions, callbacks
 from fairscreen.slices import slices_of
 
 
@@ -74,7 +76,11 @@ def analyze_callbacks(
     words = Words((f"{arm}={favored}", f"{arm}={other}"), favored, name, given.names)
     real = np.flatnonzero(~given.placebo)
     if not len(real):
-        raise InputError(f"{where}, {placebo}", "every pair is a placebo", "Give real pairs.")
+        raise InputError(
+            f"{where}, {placebo}",
+            "every pair is a placebo",
+            "Mark real pairs with 0 or no: an empty cell leaves a pair out.",
+        )
     for text, columns, mine in slices_of(given.slices[real], roles.slices, where):
         found = _slice(given, real[mine], text, options)
         rows += [in_words(r, text, "; ".join(columns) or "all", words) for r in found]
@@ -111,10 +117,7 @@ def _placebo(given: Callbacks, words: Words, options: CallbackOptions) -> list[d
 
 
 def _check_options(o: CallbackOptions) -> None:
-    if not 0 < o.level < 1:
-        raise InputError(
-            "--level", f"{o.level:g} is no level", "Give a number between 0 and 1, such as 0.95."
-        )
+    check_level(o.level)
     if o.margin is not None and not (np.isfinite(o.margin) and o.margin > 0):
         raise InputError("--margin", f"{o.margin:g} is no margin", "Give points above 0.")
     for option, given in (("--draws", o.draws), ("--permutations", o.permutations)):

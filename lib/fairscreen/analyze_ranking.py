@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairscreen.confidence import check_level
 from fairscreen.errors import InputError
 from fairscreen.estimators.ranking import RankingOptions, crossed, ranking
 from fairscreen.estimators.ranks import RankRow, RankSets
@@ -129,10 +130,7 @@ def check_options(o: RankingOptions, favored: str, other: str, neutral: str | No
             "--favored, --other, --neutral", f"name one version twice ('{favored}', '{other}')",
             "Give different values of the version column.",
         )  # fmt: skip
-    if not 0 < o.level < 1:
-        raise InputError(
-            "--level", f"{o.level:g} is no level", "Give a number between 0 and 1, such as 0.95."
-        )
+    check_level(o.level)
     if o.margin is not None and not (np.isfinite(o.margin) and o.margin > 0):
         raise InputError("--margin", f"{o.margin:g} is no margin", "Give ranks above 0.")
     for option, given in (("--draws", o.published_draws), ("--swaps", o.swaps)):

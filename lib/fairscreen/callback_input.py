@@ -105,7 +105,7 @@ def read_pairs(
                 "correct the row, or leave the column out.",
             )
     for role, names in (("cluster", roles.cluster), ("firm", roles.firm), ("slice", roles.slices),
-                        ("name_group", roles.name_group)):  # fmt: skip
+                        ("name_group", roles.name_group), ("placebo", roles.placebo)):  # fmt: skip
         for c in [names] if isinstance(names, str) else (names or ()):
             at = _without(excluded, at, f"missing_{role}", columns[c][at[:, 0]])
     named = None if roles.name is None else labels(frame[roles.name])

@@ -8,6 +8,9 @@ first row of data).
 from __future__ import annotations
 
 import csv
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,9 @@ from numpy.typing import NDArray
 
 from fairscreen.errors import InputError
 
+#: Characters. A job description is far below; a quote that nothing closes soon runs above.
+LONGEST_FIELD = 16_000_000
+_LIMIT = threading.Lock()
 _TEXT = {".csv": None, ".tsv": "\t", ".txt": None}
 _KINDS = "CSV (.csv, .tsv, .txt), parquet (.parquet), Stata (.dta), Excel (.xlsx)"
 
@@ -56,7 +62,7 @@ def read_table(
 def _read_csv(file: Path, where: str, delimiter: str | None, encoding: str) -> pd.DataFrame:
     done = 0  # lines before the record being read: where an open quote began
     try:
-        with file.open(encoding=encoding, newline="") as stream:
+        with _long_fields(), file.open(encoding=encoding, newline="") as stream:
             if delimiter is None:
                 first = stream.readline()
                 delimiter = max(",;\t", key=first.count)
@@ -95,14 +101,25 @@ def _read_csv(file: Path, where: str, delimiter: str | None, encoding: str) -> p
     return frame
 
 
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Fields up to LONGEST_FIELD while a file is read. The csv module has one limit for the whole
+    process, which other readers keep: one file at a time changes it, and sets it back."""
+    with _LIMIT:
+        before = csv.field_size_limit(LONGEST_FIELD)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
 def _no_csv(where: str, first: int, last: int, reason: str) -> InputError:
     """What the csv module refused in a record of the lines `first` to `last`."""
     if "field limit" in reason:
-        limit = f"{csv.field_size_limit():,}"
         spans = f" (it has run on to line {last})" if last > first else ""
         return InputError(
             f"{where}, line {first}",
-            f"holds a field of more than {limit} characters{spans}",
+            f"holds a field of more than {LONGEST_FIELD:,} characters{spans}",
             "Close the quote that opens it, or shorten the text.",
         )
     if "unexpected end of data" in reason:

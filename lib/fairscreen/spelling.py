@@ -23,7 +23,9 @@ import unicodedata
 from itertools import pairwise
 
 # Control and invisible characters, but for line ends.
-ODD = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\ufeff]")
+ODD = re.compile(
+    "[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
 _AFTER_PERIOD = re.compile(r"(?<=\.)\w")
 _APOSTROPHES = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u00b4": "'", "\u0149": "'n"}

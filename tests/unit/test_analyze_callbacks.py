@@ -135,7 +135,7 @@ def test_what_is_left_out_is_counted() -> None:
 
 def test_placebo_pairs_are_apart_from_real_ones() -> None:
     frame = sent(3)
-    frame["placebo"] = (frame["pair"] == 0).map({True: "yes", False: None})
+    frame["placebo"] = (frame["pair"] == 0).map({True: "yes", False: "no"})
     told = analyze_callbacks(frame, **ROLES, placebo="placebo", **FAST)
     plain = analyze_callbacks(frame[frame["pair"] != 0], **ROLES, **FAST)
     assert find(told)["all"]["estimate"] == find(plain)["all"]["estimate"]
@@ -143,6 +143,17 @@ def test_placebo_pairs_are_apart_from_real_ones() -> None:
     shares = find(told, "discordant_share", "counts")
     assert set(shares) == {"pairs=real", "pairs=placebo"}
     assert find(told, "discordant_share_gap_pp", "cluster_t")["all"]["n"] == 240
+
+
+def test_a_pair_of_which_nobody_knows_whether_it_is_a_placebo_is_left_out() -> None:
+    frame = sent(3)
+    frame["placebo"] = frame["pair"].map({0: "yes", 1: None, 2: "no", 3: "no"})
+    told = analyze_callbacks(frame, **ROLES, placebo="placebo", **FAST)
+    plain = analyze_callbacks(frame[frame["pair"] > 1], **ROLES, **FAST)
+    assert told["excluded"]["missing_placebo"] == 60
+    assert find(told)["all"]["estimate"] == find(plain)["all"]["estimate"]
+    assert find(told)["all"]["n"] == 120
+    assert find(told)["pairs=placebo"]["n"] == 60
 
 
 def test_permutation_within_a_given_group_is_that_within_pairs() -> None:
@@ -188,6 +199,11 @@ def test_answers_may_be_words_numbers_or_truth_values() -> None:
         ({"p_yes": "large"}, "large: 7 is no probability"),
         ({"placebo": "always"}, "f.csv, always: every pair is a placebo"),
         ({"level": 0.0}, "--level: 0 is no level"),
+        (
+            {"level": 0.9999999999999999},
+            "--level: 0.9999999999999999 is above 0.9999, the highest "
+            "level of an interval. Give a lower one, such as 0.95.",
+        ),
         ({"margin": -1.0}, "--margin: -1 is no margin"),
         ({"draws": 5}, "--draws: 5 is too few"),
         ({"permutations": 5}, "--permutations: 5 is too few"),

@@ -39,6 +39,12 @@ BAD = [
      "nowhere; put it under draw or each, with its values. Correct this field."),
     ("contrasts.gender.models=[gpt]", "(top level): contrasts.gender.models: gpt is none of "
      "scoring.models. Correct this field."),
+    ("contrasts.gender.models=[]", "contrasts.gender: models is empty; give at least one. Correct "
+     "this field."),
+    ("contrasts.gender.models=[gpt, gpt]", "contrasts.gender: models names gpt twice; keep it "
+     "once. Correct this field."),
+    ("estimation.level=0.9999999999999999", "estimation.level: 0.9999999999999999: Input should be "
+     "less than or equal to 0.9999. Correct this field."),
 ]  # fmt: skip
 
 

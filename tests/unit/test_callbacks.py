@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +13,11 @@ from scipy.stats import ttest_1samp
 from callback_designs import audit
 from fairscreen.errors import InputError
 from fairscreen.estimators.callback_pairs import CallbackPairs
+from fairscreen.estimators.callback_placebo import placebo_rows
 from fairscreen.estimators.callbacks import (
     CallbackOptions,
     CallbackRow,
     callbacks,
-    placebo_rows,
 )
 
 FAST = CallbackOptions(draws=300, permutations=199)
@@ -173,6 +174,50 @@ def test_placebo_pairs_show_what_names_do_without_race() -> None:
     assert gap.estimate == pytest.approx(100 * (shares[0] - shares[1]))
     assert gap.ci_low > 0  # a gap of 25 points parts more pairs than chance does
     assert placebo_rows(real, placebo.take(np.zeros(0, dtype=int)))[0].status == "not_computable"
+
+
+def test_a_placebo_of_few_postings_has_their_degrees_of_freedom() -> None:
+    real, placebo = audit(5), audit(6, postings=5)
+    row = placebo_rows(real, placebo)[-1]
+    terms = []
+    for p in (real, placebo):  # postings 0 to 4 are in both
+        b_c = p.table[:, 1, 0] + p.table[:, 0, 1]
+        influence = (b_c - b_c.sum() / p.n.sum() * p.n) / p.n.sum()
+        terms.append(np.bincount(p.posting, influence, minlength=real.posting.max() + 1))
+    (a, b), large = terms, len(np.unique(real.posting))
+    variance = a @ a * large / (large - 1) + b @ b * 5 / 4 - 2 * a @ b
+    assert row.std_error == pytest.approx(100 * np.sqrt(variance))
+    reach = student.ppf(0.975, 4) * row.std_error
+    assert row.ci_high - row.estimate == pytest.approx(reach)
+
+
+def test_a_placebo_of_one_posting_has_no_error() -> None:
+    row = placebo_rows(audit(5), audit(6, postings=1))[-1]
+    assert (row.status, row.std_error, row.ci_low, row.p_value) == ("flagged", None, None, None)
+    assert row.reason.startswith("one_group")
+    # A posting whose pairs are all incomplete is no cluster.
+    mute = CallbackPairs.of_answers(
+        favored=[np.nan], other=[1], posting=[1], favored_name=[0], other_name=[1],
+        stratum=[0], favored_p=[0.5], other_p=[0.5],
+    )  # fmt: skip
+    one = audit(6, postings=1)
+    both = replace(one, stratum=np.zeros(len(one), dtype=np.int64)) + mute
+    assert placebo_rows(audit(5), both)[-1].status == "flagged"
+
+
+def test_rows_stay_where_no_pair_is_complete() -> None:
+    silent = {"favored": [np.nan, np.nan], "other": [1, np.nan], "posting": [0, 1]}
+    options = CallbackOptions(draws=300, permutations=199, margin=2.0)
+    rows = {(r.estimand, r.method): r for r in callbacks(CallbackPairs.of_answers(
+        **silent, favored_p=[0.6, 0.4], other_p=[0.5, 0.1]), options).rows}  # fmt: skip
+    for key in (("callback_ratio", "cluster_posting"), ("callback_gap_pp", "tost")):
+        assert rows[key].status == "not_computable"
+        assert rows[key].reason == "no_pairs: no pair has an answer to both sides"
+    assert rows["p_yes_gap_pp", "cluster_t"].estimate == pytest.approx(20)
+    named = CallbackPairs.of_answers(**silent, favored_name=[0, 1], other_name=[2, 3])
+    rows = {(r.estimand, r.method): r for r in callbacks(named, FAST).rows}
+    assert rows["callback_ratio", "cluster_posting_names"].n == 0
+    assert ("callback_gap_pp", "tost") not in rows
 
 
 @pytest.mark.parametrize(

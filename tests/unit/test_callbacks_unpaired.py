@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,7 +57,11 @@ def test_classical_and_clustered_regression_are_those_of_statsmodels() -> None:
     robust = smf.ols("y ~ x", frame).fit(cov_type="cluster", cov_kwds=by, use_t=True)
     row = rows["cluster_ols"]
     assert row.std_error == pytest.approx(100 * robust.bse["x"])
-    assert row.p_value == pytest.approx(robust.pvalues["x"])
+    # Theirs is t(G - 1) of all postings; ours has those of the arm that has fewer.
+    least = int(frame.groupby("x")["posting"].nunique().min())
+    assert least < frame["posting"].nunique()
+    p = 2 * student.sf(abs(robust.tvalues["x"]), least - 1)
+    assert row.p_value == pytest.approx(p)
     within = smf.ols("y ~ x + C(posting)", frame).fit(cov_type="cluster", cov_kwds=by)
     n, k = len(frame), len(within.params)
     row = rows["cluster_fixed_effects"]
@@ -121,3 +127,60 @@ def test_more_callbacks_than_answers_are_refused() -> None:
         Applications(*(np.array([k]) for k in (1, 0, 3, 2, 0)))
     with pytest.raises(InputError, match="array arm: is not 0 or 1"):
         Applications(*(np.array([k]) for k in (2, 0, 1, 2, 0)))
+
+
+def lone(favored: int, other: int, silent: int = 0) -> Applications:
+    """Applications with a posting each; every third is called; the last ones are silent."""
+    arm = np.r_[np.ones(favored, dtype=np.int64), np.zeros(other, dtype=np.int64)]
+    answered = (np.arange(len(arm)) < len(arm) - silent).astype(np.int64)
+    called = (np.arange(len(arm)) % 3 == 0) * answered
+    return Applications(arm, np.arange(len(arm)), called, answered, 1 - answered)
+
+
+def test_an_arm_of_one_posting_has_no_error_however_large_the_other_is() -> None:
+    result = unpaired(lone(1, 300, silent=5), CallbackOptions(names=False, margin=5.0))
+    rows = {(r.estimand, r.method): r for r in result.rows if r.part is None}
+    for key in (("callback_gap_pp", "cluster_ols"), ("missing_gap_pp", "cluster_ols"),
+                ("callback_ratio", "cluster_posting")):  # fmt: skip
+        row = rows[key]
+        assert (row.status, row.std_error, row.ci_low, row.p_value) == ("flagged", *[None] * 3)
+        assert row.reason.startswith("one_group")
+    assert rows["callback_gap_pp", "tost"].status == "not_computable"
+
+
+def test_degrees_of_freedom_are_those_of_the_arm_with_fewer_postings() -> None:
+    for row in unpaired(lone(4, 300, silent=5), PLAIN).rows:
+        if row.method == "cluster_ols":
+            reach = student.ppf(0.975, 3) * row.std_error
+            assert row.ci_high - row.estimate == pytest.approx(reach)
+    data = lone(4, 300)
+    name = np.where(data.arm == 1, data.posting, 100 + data.posting % 20)
+    named = replace(data, name=name)
+    row = gaps(unpaired(named, PLAIN))["cluster_posting_names"]
+    reach = student.ppf(0.975, 3) * row.std_error
+    assert row.ci_high - row.estimate == pytest.approx(reach)
+
+
+def test_within_postings_only_those_of_both_arms_count() -> None:
+    """Two postings of both arms, thirty of one arm, which the fixed effects take out."""
+    arm, posting = np.r_[[1, 0, 1, 0], np.zeros(30)], np.r_[[0, 0, 1, 1], 2 + np.arange(30)]
+    called = np.r_[[1, 0, 0, 0], np.arange(30) % 2]
+    arm, posting, called = (v.astype(np.int64) for v in (arm, posting, called))
+    ones = np.ones_like(arm)
+    row = gaps(unpaired(Applications(arm, posting, called, ones, 0 * ones), PLAIN))[
+        "cluster_fixed_effects"
+    ]
+    assert row.estimate == pytest.approx(50)
+    assert row.ci_high - 50 == pytest.approx(student.ppf(0.975, 1) * row.std_error)
+
+
+def test_an_arm_without_an_answer_keeps_its_rows() -> None:
+    data = lone(6, 30)
+    mute = Applications(
+        data.arm, data.posting, data.called * (1 - data.arm), 1 - data.arm, data.arm
+    )
+    rows = {(r.estimand, r.method): r for r in unpaired(mute, CallbackOptions(margin=5.0)).rows}
+    for key in (("callback_gap_pp", "tost"), ("callback_ratio", "cluster_posting")):
+        assert rows[key].status == "not_computable"
+        assert rows[key].reason == "no_answer: no application of favored has an answer"
+    assert rows["missing_gap_pp", "cluster_ols"].estimate == pytest.approx(100)

@@ -172,6 +172,8 @@ BAD = [
     *((f"{field}=true", f"{field}: True: is no number. Correct this field.") for field in (
         "seed", "scoring.max_cost", "scoring.shards", "scoring.wave_size", "scoring.wave_minutes",
         "scoring.segment_size", "population.n_per_job", "estimation.level")),
+    ("estimation.level=0.9999999999999999", "estimation.level: 0.9999999999999999: Input should be "
+     "less than or equal to 0.9999. Correct this field."),
     ("seed=9223372036854775808", "seed: 9223372036854775808: Input should be less than "
      "9223372036854775808. Correct this field."),
     ("scoring.wave_size=2147483648", "scoring.wave_size: 2147483648: Input should be less than or "

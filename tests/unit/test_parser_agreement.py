@@ -117,3 +117,11 @@ def test_requests_without_a_score_are_named_by_reason_and_group() -> None:
         "refused 1: female 0.0%, male 2.0%, white 0.7%; "
         "unparseable (truncated) 10: female 10.0%, male 0.0%, white 6.7%."
     ]
+    # What is counted by no group is in no number, and that is said.
+    apart = [{**some("m", "male", o, None, 20), "own": False} for o in ("ok", "refused")]
+    (said,) = no_score([*({**r, "own": True} for r in rows), *apart], apart="placebo pairs")
+    assert said == (
+        "m: 11 of 150 requests have no score (40 about placebo pairs are not counted here); "
+        "refused 1: female 0.0%, male 2.0%, white 0.7%; "
+        "unparseable (truncated) 10: female 10.0%, male 0.0%, white 6.7%."
+    )

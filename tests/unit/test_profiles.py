@@ -137,6 +137,9 @@ BAD = [
     (lambda t: t["industries"]["media"]["education"][0].update(school="kindergarten"),
      "industries.media.education.0.school: "),
     (lambda t: t.update(colours=[]), "colours: "),
+    *((lambda t, c=c: t["regions"]["west"]["employers"].update(media=[f"A{c}B", "B C", "C D"]),
+       f"regions.west.employers.media.0: holds the character U+{ord(c):04X}; remove it")
+      for c in "\x07\u200b\u202e\u2066"),
 ]  # fmt: skip
 
 

@@ -172,6 +172,17 @@ def test_slices_are_the_largest_and_the_significant_ones(tmp_path) -> None:
     ]  # fmt: skip
 
 
+def test_a_long_name_of_a_company_is_cut_and_another_like_it_stays_apart(given) -> None:
+    """The whole text is in the tables."""
+    rows = given.estimates
+    one = rows[rows["slice"].eq("all") & rows["contrast"].eq("race") & rows["model"].eq("first")]
+    long = [one.assign(slice=f"company={'X' * 5_000}{end}") for end in "ab"]
+    other = rows[~rows["slice"].str.startswith("company=")]
+    html = render_callbacks(report(replace(given, estimates=pd.concat([other, *long]))))
+    assert html.count(f"<td>{'X' * 79}\u2026</td>") == 2
+    assert "X" * 80 not in html
+
+
 def test_the_order_of_rows_does_not_matter_for_what_is_said(given, page: str) -> None:
     shuffled = given.estimates.sample(frac=1, random_state=3).sort_values("model", kind="stable")
     again = render_callbacks(report(replace(given, estimates=shuffled)))

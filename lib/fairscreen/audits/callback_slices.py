@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from fairscreen.callback_words import Words, in_words
 from fairscreen.estimators.callback_pairs import CallbackPairs, CallbackRow, Ints, not_computable
+from fairscreen.estimators.callback_placebo import placebo_rows
 from fairscreen.estimators.callbacks import (
     GAP,
     HEADLINE,
     CallbackOptions,
     callbacks,
     firm_row,
-    placebo_rows,
 )
 from fairscreen.settings.callback_audit import CallbackConfig
 

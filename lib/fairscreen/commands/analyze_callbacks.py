@@ -60,7 +60,7 @@ def register(designs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     add("--slice", nargs="+", default=None, metavar="COL", help="report by these columns")
     add("--p-yes", metavar="COL", help="probability of a callback: adds the gap on it")
     add("--firm", metavar="COL", help="adds the variance of gaps between firms")
-    add("--placebo", metavar="COL", help="1 where both names are of one race and gender")
+    add("--placebo", metavar="COL", help="1 where both names are of one race and gender, else 0")
     add("--margin", type=float, metavar="POINTS",
         help="gaps inside it are negligible: adds equivalence tests")  # fmt: skip
     add("--level", type=float, default=0.95, metavar="P", help="level of the intervals (0.95)")

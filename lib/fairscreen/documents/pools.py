@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from fairscreen import resources
+from fairscreen import resources, spelling
 from fairscreen.errors import InputError
 
 Seniority = Literal["junior", "mid", "senior"]
@@ -52,6 +52,12 @@ def _neutral(text: str) -> str:
     return text
 
 
+def _plain(text: str) -> str:
+    if odd := spelling.ODD.search(text):
+        raise ValueError(f"holds the character U+{ord(odd.group()):04X}; remove it")
+    return text
+
+
 def _unique(lines: tuple[str, ...]) -> tuple[str, ...]:
     seen: set[str] = set()
     for line in lines:
@@ -64,6 +70,7 @@ def _unique(lines: tuple[str, ...]) -> tuple[str, ...]:
 Line = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=2, max_length=300, pattern=r"^[^\r\n]+$"),
+    AfterValidator(_plain),
     AfterValidator(_neutral),
 ]
 

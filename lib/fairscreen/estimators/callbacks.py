@@ -110,6 +110,11 @@ def callbacks(
         if pairs.favored is not None:
             methods = [HEADLINE, *([PERMUTATION] if opts.permutations else []), *methods]
         rows += [not_computable(GAP, m, 0, NO_PAIR) for m in methods]
+        if opts.margin is not None:
+            rows.append(not_computable(GAP, "tost", 0, NO_PAIR))
+        rows.append(not_computable(RATIO, ratio_method(pairs.favored is not None), 0, NO_PAIR))
+        if pairs.p_pairs is not None:  # P(yes) needs no valid answer
+            rows += _p_yes(pairs, opts)
         return CallbackResult(tuple(rows + _silence(pairs, opts)), *counts)
     rows = [rate_row(pairs.called(side), pairs.n, pairs.posting, opts.level, ("arm", side))
             for side in (FAVORED, OTHER)]  # fmt: skip
@@ -239,12 +244,16 @@ def _ratio_row(pairs: CallbackPairs, level: float) -> CallbackRow:
     )  # fmt: skip
 
 
+def ratio_method(names: bool) -> str:
+    return "cluster_posting" + ("_names" if names else "")
+
+
 def ratio_row(
     other: Ints, favored: Ints, n_other: Ints, n_favored: Ints, ways: Sequence[Ints], level: float,
     *, n: int, df: int | None = None,
 ) -> CallbackRow:  # fmt: skip
     """Other's rate over favored's from counts (C,), with the interval of its log."""
-    method = "cluster_posting" + ("_names" if len(ways) > 1 else "")
+    method = ratio_method(len(ways) > 1)
     if not (other.any() and favored.any()):
         return not_computable(RATIO, method, n, "never_called: an arm has no callback")
     one, two = other.sum() / n_other.sum(), favored.sum() / n_favored.sum()
@@ -357,35 +366,4 @@ def name_rows(
             row = CallbackRow(RATE, "empirical_bayes", r.shrunk, r.shrunk_error, None, None, None,
                               r.n, part=part)  # fmt: skip
             rows.append(settled(row))
-    return rows
-
-
-def placebo_rows(
-    pairs: CallbackPairs, placebo: CallbackPairs, *, level: float = 0.95
-) -> list[CallbackRow]:
-    """What two names of one race and gender do: share of discordant pairs, real and placebo, and
-    the difference. Which side of a placebo pair counts as favored is nobody's choice: its gap is
-    noise around 0, its discordance what names and hosting do without race.
-
-    Codes of postings are shared by both. Errors cluster by posting.
-    """
-    shares = []
-    for name, some in (("real", pairs), ("placebo", placebo)):
-        if not some.n.any():
-            return [not_computable("discordant_share_gap_pp", BY_POSTING, 0,
-                                   f"no_pairs: no {name} pair is complete")]  # fmt: skip
-        b_c = some.table[:, 1, 0] + some.table[:, 0, 1]
-        shares.append((some, b_c, float(b_c.sum()) / float(some.n.sum())))
-    rows = [
-        CallbackRow("discordant_share", "counts", share, None, None, None, None,
-                    int(some.n.sum()), part=("pairs", name))
-        for name, (some, _, share) in zip(("real", "placebo"), shares, strict=True)
-    ]  # fmt: skip
-    influence = np.concatenate(
-        [sign * (b_c - share * some.n) / some.n.sum()
-         for sign, (some, b_c, share) in zip((1, -1), shares, strict=True)]
-    )  # fmt: skip
-    posting = np.concatenate([some.posting for some, _, _ in shares])
-    found = from_influence(shares[0][2] - shares[1][2], influence, [posting], level=level)
-    rows.append(gap_row("discordant_share_gap_pp", BY_POSTING, found, rows[0].n + rows[1].n))
     return rows

@@ -2,14 +2,15 @@
 
 `difference` and `fisher_exact` take applications for independent; `cluster_ols` is the regression
 on the arm with errors by posting, `cluster_fixed_effects` the same within postings, and
-`cluster_posting_names`, where names are known, the headline: names are a sample too.
+`cluster_posting_names`, where names are known, the headline: names are a sample too. An arm is no
+better known than its postings (names) are many: t has those of the smaller arm, minus 1.
 Sources: Bertrand & Mullainathan (2004), table 1; Kline, Rose & Walters (2022), table 2.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,12 +27,14 @@ from fairscreen.estimators.callbacks import (
     HEADLINE,
     ONE_GROUP,
     RATE,
+    RATIO,
     CallbackOptions,
     equivalence_row,
     gap_row,
     listed,
     name_rows,
     rate_row,
+    ratio_method,
     ratio_row,
 )
 from fairscreen.estimators.clustered import Clustered, compressed, from_influence
@@ -132,7 +135,7 @@ def unpaired(data: Applications, options: CallbackOptions | None = None) -> Unpa
     """All rows of one slice of applications; gaps in percentage points, favored minus other.
 
     Not computable: "no_answer" (an arm has none), "no_contrast" within postings. Flagged
-    "one_group" where one posting or name leaves no error.
+    "one_group" where one posting or name of an arm leaves no error.
     """
     opts = options or CallbackOptions()
     answered = int(data.n.sum())
@@ -145,6 +148,11 @@ def unpaired(data: Applications, options: CallbackOptions | None = None) -> Unpa
         rows = [not_computable(RATE, "cluster_posting", n, why, ("arm", side))
                 for side, n in ((FAVORED, n1), (OTHER, n0))]  # fmt: skip
         rows += [not_computable(GAP, m, answered, why) for m in methods]
+        if opts.margin is not None:
+            rows.append(not_computable(GAP, "tost", answered, why))
+        rows.append(not_computable(RATIO, ratio_method(data.name is not None), answered, why))
+        if any(data.lacking) and len(np.unique(data.arm[data.n + data.silent > 0])) == 2:
+            rows.append(_silence(data, opts.level))
         return UnpairedResult(tuple(rows), *counts)
     rows = [
         rate_row(some.called * (some.arm == arm), some.n * (some.arm == arm), some.posting,
@@ -157,7 +165,7 @@ def unpaired(data: Applications, options: CallbackOptions | None = None) -> Unpa
     if some.name is not None:
         ways = [some.posting, some.name]
         # Each name stands for one arm: its degrees of freedom are those of the smaller arm.
-        best = from_influence(gap, influence, ways, level=opts.level, df=_names_df(some))
+        best = from_influence(gap, influence, ways, level=opts.level, df=_df(some))
         rows.append(gap_row(GAP, HEADLINE, best, answered))
     rows += [_difference(a, n1, c, n0, opts.level), _fisher(a, n1, c, n0)]
     rows += [gap_row(GAP, OLS, ols, answered), _within(some, opts.level)]
@@ -165,7 +173,7 @@ def unpaired(data: Applications, options: CallbackOptions | None = None) -> Unpa
     ways = [some.posting] if some.name is None else [some.posting, some.name]
     rows.append(
         ratio_row(some.called * two, some.called * one, some.n * two, some.n * one, ways,
-                  opts.level, n=answered, df=_names_df(some) if some.name is not None else None)
+                  opts.level, n=answered, df=_df(some))
     )  # fmt: skip
     if opts.margin is not None:
         rows.append(equivalence_row(best, answered, opts.margin))
@@ -188,17 +196,19 @@ def _influence(data: Applications, of: ArrayLike | None = None) -> Array:
 
 
 def _regression(gap: float, influence: Array, data: Applications, level: float) -> Clustered:
-    """CR1 of the regression on the arm: G / (G - 1) (N - 1) / (N - 2), t(G - 1)."""
+    """CR1 of the regression on the arm: G / (G - 1) (N - 1) / (N - 2), t(`_df`)."""
     n = int(data.n.sum())
     scale = math.sqrt((n - 1) / (n - 2)) if n > 2 else 1.0
-    return from_influence(gap, influence * scale, [data.posting], level=level)
+    df = _df(replace(data, name=None))
+    return from_influence(gap, influence * scale, [data.posting], level=level, df=df)
 
 
-def _names_df(data: Applications) -> int:
-    if data.name is None:
-        return 0
-    least = min(len(np.unique(data.name[data.arm == k])) for k in (0, 1))
-    return min(least, len(np.unique(data.posting))) - 1
+def _df(data: Applications) -> int:
+    """Postings, or names where they are fewer, of the arm with the fewest, minus 1. The influence
+    of an arm of one posting adds up to 0, however many the other arm has: 0 stands for no error."""
+    ways = [data.posting] if data.name is None else [data.posting, data.name]
+    some = data.n > 0
+    return min(len(np.unique(w[some & (data.arm == k)])) for w in ways for k in (0, 1)) - 1
 
 
 def _difference(a: int, n1: int, c: int, n0: int, level: float) -> CallbackRow:
@@ -227,7 +237,7 @@ def _fisher(a: int, n1: int, c: int, n0: int) -> CallbackRow:
 
 def _within(data: Applications, level: float) -> CallbackRow:
     """Regression on the arm with a fixed effect of each posting; G / (G - 1), effects nested in
-    clusters not counted."""
+    clusters not counted; t with the postings of both arms, minus 1."""
     at, groups = compressed(data.posting)
     n = np.bincount(at, weights=data.n, minlength=groups)
     share = np.bincount(at, weights=data.arm * data.n, minlength=groups) / n
@@ -240,7 +250,9 @@ def _within(data: Applications, level: float) -> CallbackRow:
         return not_computable(GAP, FIXED, total, why)
     slope = float((x * (data.called - mean[at] * data.n)).sum()) / bread
     score = x * (data.called - mean[at] * data.n - slope * x * data.n) / bread
-    return gap_row(GAP, FIXED, from_influence(slope, score, [data.posting], level=level), total)
+    both = int(((share > 0) & (share < 1)).sum())  # the others say nothing of the slope
+    found = from_influence(slope, score, [data.posting], level=level, df=both - 1)
+    return gap_row(GAP, FIXED, found, total)
 
 
 def _silence(data: Applications, level: float) -> CallbackRow:
@@ -249,7 +261,9 @@ def _silence(data: Applications, level: float) -> CallbackRow:
         data.arm, data.posting, data.silent, data.n + data.silent, np.zeros_like(data.n)
     )
     s1, n1, s0, n0 = everybody.totals
-    found = from_influence(s1 / n1 - s0 / n0, _influence(everybody), [data.posting], level=level)
+    found = from_influence(
+        s1 / n1 - s0 / n0, _influence(everybody), [data.posting], level=level, df=_df(everybody)
+    )
     return gap_row("missing_gap_pp", OLS, found, n1 + n0)
 
 

@@ -146,10 +146,40 @@ def from_influence(
     variance = first = multiway_variance(influence, ways.first)
     if len(ways) > 1:
         variance = max(first, multiway_variance(influence, ways))
+    return _inferred(value, variance, df, groups, level, len(ways) > 1 and variance == first)
+
+
+def difference(
+    value: float, one: Array, two: Array, codes: tuple[Ints, Ints], *, level: float = 0.95
+) -> Clustered:
+    """A difference of two estimates from samples of their own, which may share clusters.
+
+    one, two: influence (C1,), (C2,) on `value`, signs included; codes: their clusters, one list
+    for both. Each side's variance is times G / (G - 1) of its own clusters, and t has G - 1 degrees
+    of freedom of the side with fewer: a sample of five clusters does not become a large one
+    because it is compared with a hundred. None where a side has one cluster: its influence adds up
+    to 0 there, whatever the truth.
+    """
+    groups = tuple(len(np.unique(c)) for c in codes)
+    df = min(groups) - 1
+    if df < 1:
+        return Clustered(value, None, None, None, None, df, groups)
+    at, total = compressed(np.concatenate(codes))
+    split = len(one)
+    a = np.bincount(at[:split], weights=one, minlength=total)
+    b = np.bincount(at[split:], weights=two, minlength=total)
+    scales = [g / (g - 1) for g in groups]
+    variance = scales[0] * float(a @ a) + scales[1] * float(b @ b) + 2 * float(a @ b)
+    return _inferred(value, variance, df, groups, level)
+
+
+def _inferred(
+    value: float, variance: float, df: int, groups: tuple[int, ...], level: float,
+    narrow: bool = False,
+) -> Clustered:  # fmt: skip
     error = math.sqrt(max(0.0, variance))
     reach = float(stdtrit(df, (1 + level) / 2)) * error
     p = 0.0 if value else 1.0
     if error > 0:
         p = 2 * float(stdtr(df, -abs(value) / error))
-    narrow = len(ways) > 1 and variance == first
     return Clustered(value, error, value - reach, value + reach, p, df, groups, narrow)

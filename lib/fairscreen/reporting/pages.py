@@ -11,7 +11,7 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from fairscreen.reporting import formats, narrative, plots
+from fairscreen.reporting import formats, narrative, plots, svg
 from fairscreen.reporting.data import Report
 
 
@@ -78,7 +78,7 @@ def rendered(template: str, view: Mapping[str, Any], **filters: Callable[..., An
     environment.filters.update(
         signed=lambda v: "" if narrative.number(v) is None else plots.signed(float(v)),
         fixed=formats.fixed, p=formats.p, share=formats.share, words=plots.words,
-        whole=formats.whole, exact=formats.exact, **filters,
+        whole=formats.whole, exact=formats.exact, cut=svg.cut, **filters,
     )  # fmt: skip
     style = (resources.files("fairscreen.reporting") / "report.css").read_text(encoding="utf-8")
     return environment.get_template(template).render(style=Markup(style), **view)

@@ -22,13 +22,15 @@ from fairscreen.tables import Warehouse
 class Groups:
     """rows: `key` (a column of `scores`) and the columns that outcomes are counted by.
 
-    own  which rows of `scores` are counted by group: all requests are counted by model
+    own    which rows of `scores` are counted by group: all requests are counted by model
+    apart  what the others ask about
     """
 
     rows: DataFrame
     key: str
     columns: tuple[str, ...]
     own: Column
+    apart: str
 
 
 def requests_of(
@@ -58,11 +60,12 @@ def groups_of(warehouse: Warehouse, cfg: AuditConfig) -> Groups:
         documents = warehouse.read("rank_documents").where(mine)
         rows = documents.select("document_id", "kind", sf.col("version").alias("label"), "industry")
         own = sf.col("kind").isin("label", "none")
-        return Groups(rows, "document_id", ("label", "industry"), own)
+        return Groups(rows, "document_id", ("label", "industry"), own, "controls")
     columns = ("gender", "race")
     if isinstance(cfg, CallbackConfig):
         pairs = warehouse.read("pair_documents").where(mine)
         rows = pairs.select("document_id", "kind", *columns)
-        return Groups(rows, "document_id", columns, sf.col("kind") == "real")
+        return Groups(rows, "document_id", columns, sf.col("kind") == "real", "placebo pairs")
     people = warehouse.read("applicants").where(mine).select("applicant_id", *columns)
-    return Groups(people, "applicant_id", columns, sf.col("version").isNull())
+    own = sf.col("version").isNull()
+    return Groups(people, "applicant_id", columns, own, "versions of applicants")

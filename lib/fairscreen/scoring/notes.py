@@ -8,15 +8,20 @@ from typing import Any
 Row = Mapping[str, Any]
 
 
-def no_score(rows: Iterable[Row], groups: Sequence[str] = ("gender", "race")) -> list[str]:
+def no_score(
+    rows: Iterable[Row], groups: Sequence[str] = ("gender", "race"), apart: str = ""
+) -> list[str]:
     """One sentence per model some of whose requests have no score.
 
-    rows: model, the columns of `groups`, outcome, reason, count (requests).
+    rows: model, the columns of `groups`, outcome, reason, count (requests), and own: false for
+    requests about `apart` (such as placebo pairs), which are in no share and are told as such.
     """
     rows = list(rows)
     found = []
     for model in sorted({r["model"] for r in rows}):
-        mine = [r for r in rows if r["model"] == model]
+        every = [r for r in rows if r["model"] == model]
+        mine = [r for r in every if r.get("own", True)]
+        left = _sum(every) - _sum(mine)
         without = [r for r in mine if r["outcome"] != "ok"]
         if not without:
             continue
@@ -27,7 +32,8 @@ def no_score(rows: Iterable[Row], groups: Sequence[str] = ("gender", "race")) ->
             name = outcome if outcome == reason else f"{outcome} ({reason})"
             parts.append(f"{name} {_sum(these):,}: {_shares(these, mine, groups)}")
         found.append(
-            f"{model}: {_sum(without):,} of {_sum(mine):,} requests have no score; "
+            f"{model}: {_sum(without):,} of {_sum(mine):,} requests have no score"
+            f"{f' ({left:,} about {apart} are not counted here)' if left else ''}; "
             f"{'; '.join(parts)}."
         )
     return found

@@ -175,5 +175,5 @@ def _count(
             *(by_group.setdefault(x, {}) for x in labels),
         ):
             counts[outcome] = counts.get(outcome, 0) + n
-    told = no_score((r.asDict() for r in rows if r["own"]), names)
+    told = no_score((r.asDict() for r in rows), names, groups.apart)
     return outcomes, found, unanswered, total, told

@@ -7,8 +7,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from fairscreen.confidence import HIGHEST_LEVEL
+
 Attribute = Literal["gender", "race"]
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
+#: Of intervals.
+Level = Annotated[float, Field(gt=0, le=HIGHEST_LEVEL, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from fairscreen import config_checks
 from fairscreen.settings.audit import AuditConfig
-from fairscreen.settings.base import Positive, Settings, Share
+from fairscreen.settings.base import Level, Positive, Settings
 from fairscreen.settings.callback_names import CallbackNames
 from fairscreen.settings.pairs import Contrast, Pairs
 from fairscreen.settings.postings import Postings
@@ -31,7 +31,7 @@ class CallbackEstimation(Settings):
     """
 
     slices: tuple[Slice, ...]
-    level: Share
+    level: Level
     draws: int = Field(ge=99, le=1_000_000)
     permutations: int = Field(ge=99, le=1_000_000)
     margin: Positive

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from fairscreen import config_checks
-from fairscreen.settings.base import Attribute, Positive, Settings, Share
+from fairscreen.settings.base import Attribute, Level, Positive, Settings, Share
 
 
 class Contrast(Settings):
@@ -119,7 +119,7 @@ class Estimation(Settings):
     max_training_cells: int = Field(ge=1000)  # nuisances: on about so many (Z, R, B) at most
     folds: int = Field(ge=2, le=50)
     repeats: int = Field(ge=1, le=100)
-    level: Share
+    level: Level
     bootstrap_draws: int = Field(ge=0)
     equivalence_margin: Positive  # points of score; below it an effect is negligible
     compare: Literal["all"] | tuple[tuple[str, str], ...]

@@ -47,6 +47,9 @@ class Contrast(Settings):
         for name, values in {**self.draw, **self.each}.items():
             config_checks.not_empty(name, values)
             config_checks.once(name, values)
+        if self.models is not None:
+            config_checks.not_empty("models", self.models)
+            config_checks.once("models", self.models)
         genders = [self.favored.get("gender"), self.other.get("gender"),
                    *self.draw.get("gender", ()), *self.each.get("gender", ())]  # fmt: skip
         if wrong := [g for g in genders if g not in (None, "female", "male")]:

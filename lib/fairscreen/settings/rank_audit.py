@@ -11,7 +11,7 @@ from fairscreen import config_checks
 from fairscreen.documents.leakage import KINDS
 from fairscreen.documents.neutralise import Policy
 from fairscreen.settings.audit import AuditConfig
-from fairscreen.settings.base import Positive, Settings, Share
+from fairscreen.settings.base import Level, Positive, Settings
 from fairscreen.settings.ranking import Information, Labels
 
 #: How a chat model is asked, and how it is read, unless its entry says otherwise.
@@ -80,7 +80,7 @@ class RankingEstimation(Settings):
     """
 
     pairs: tuple[tuple[str, str], ...] | None
-    level: Share
+    level: Level
     equivalence_margin: Positive
     published_draws: int = Field(ge=0, le=10_000_000)
     swaps: int = Field(ge=99, le=10_000_000)
