@@ -180,6 +180,9 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
               "--draws: -1 is below 0. Give 0 for no bootstrap, or more."),
     "level": (lambda d: d, {"level": 95.0},
               "--level: 95 is no level. Give a number between 0 and 1, such as 0.95."),
+    "level near 1": (lambda d: d, {"level": 0.9999999999999999},
+                     "--level: 0.9999999999999999 is above 0.9999, the highest level of an "
+                     "interval. Give a lower one, such as 0.95."),
     "folds": (lambda d: d, {"folds": 10_000},
               "--folds: 10,000 is too many for 600 complete rows. Give 50 or fewer."),
     "bins": (lambda d: d, {"bins": 1_000}, "--bins: 1000 is too many. Give 100 or fewer."),

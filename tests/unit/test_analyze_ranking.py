@@ -201,6 +201,11 @@ def test_gender_by_race_is_ranked_together() -> None:
         ({"other": "Male"}, "name one version twice"),
         ({"neutral": "Female"}, "name one version twice"),
         ({"level": 1.0}, "--level: 1 is no level"),
+        (
+            {"level": 0.9999999999999999},
+            "--level: 0.9999999999999999 is above 0.9999, the highest "
+            "level of an interval. Give a lower one, such as 0.95.",
+        ),
         ({"margin": 0.0}, "--margin: 0 is no margin"),
         ({"draws": 3}, "--draws: 3 is too few"),
         ({"words": "share_less"}, "row 0, share_less: 0 is not above 0"),
