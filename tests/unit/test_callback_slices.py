@@ -168,6 +168,41 @@ def test_nobody_answered(made) -> None:
     assert {r["status"] for r in told} == {"not_computable"}
 
 
+def test_the_trend_names_the_models_without_a_complete_pair(made) -> None:
+    cfg, _, frame, asked = made
+    real = frame[frame.contrast == "race"]
+    silent = real.assign(favored=real.favored.where(real.model != "one", 2))
+    columns = [("one", "race"), ("two", "race")]
+    place = {"one": 0, "two": 1}
+    found = callback_panel.gathered(silent.assign(column=silent.model.map(place)), columns)
+    assert (found["own"]["race"]["models"], found["own"]["race"]["silent"]) == (["two"], ["one"])
+    told, notes = callback_panel.rows(found, cfg, asked.words)
+    (row,) = [r for r in told if (r["contrast"], r["estimand"], r["method"]) == (
+        "race", "gap_trend_pp_per_year", "reml_knapp_hartung")]  # fmt: skip
+    assert row["status"] == "not_computable"
+    assert row["reason"].startswith("few_models")
+    assert "left out: one (no complete pair)" in row["reason"]
+    assert [n for n in notes if n == "Trend of race: without one (no complete pair)."]
+
+
+def test_answers_that_never_vary_leave_the_trend_with_a_reason(made) -> None:
+    """A variance of rounding is none."""
+    cfg, _, frame, asked = made
+    real = frame[frame.contrast == "race"]
+    found = callback_panel.gathered(
+        real.assign(column=real.model.map({"one": 0, "two": 1})), [("one", "race"), ("two", "race")]
+    )
+    v = np.array(found["own"]["race"]["covariance"])
+    v[1] = v[:, 1] = 0
+    v[1, 1] = 1e-34
+    found["own"]["race"]["covariance"] = v.tolist()
+    told, _ = callback_panel.rows(found, cfg, asked.words)
+    mine = [r for r in told if r["contrast"] == "race"]
+    reasons = [r["reason"] for r in mine if r["estimand"] == "gap_trend_pp_per_year"]
+    assert reasons
+    assert all("two (nothing varies)" in r for r in reasons)
+
+
 def test_an_empty_slice_list_is_pooled_alone(made) -> None:
     frame, asked = made[2:]
     quick = Asked(asked.options, (), 5, asked.values, asked.names, asked.words)

@@ -22,6 +22,9 @@ from fairscreen.scoring import models
 from fairscreen.settings.callback_audit import CallbackConfig
 
 MODEL = "panel"
+_ROUNDING = 1e-12  # of the largest variance
+_ROUNDING_OF_SHARES = 1e-10
+_NOTHING: Mapping[str, Any] = {"models": [], "silent": [], "gap": None, "covariance": None}
 ONE = "one_group: one posting or one name of an arm, so gaps have no error"
 
 
@@ -59,7 +62,8 @@ def gathered(frame: pd.DataFrame, columns: Sequence[tuple[str, str]]) -> dict[st
     """Gaps and their sampling covariance, of real pairs of all models and contrasts.
 
     frame: rows of `callbacks.pairs`; `column`: place in columns, (model, contrast). The cells are
-    pairs of one posting and two names. By contrast (`own`): models, gap (M,), covariance (M, M);
+    pairs of one posting and two names. By contrast (`own`): models, gap (M,), covariance (M, M),
+    and `silent`, models without a complete pair;
     by two contrasts (`both`): models, and the covariance (M,) of each one's two gaps.
     """
     answers = [frame[side].to_numpy() for side in ANSWERS]
@@ -85,7 +89,9 @@ def gathered(frame: pd.DataFrame, columns: Sequence[tuple[str, str]]) -> dict[st
     for contrast in dict.fromkeys(c for _, c in columns):
         mine = [k for k in used if columns[k][1] == contrast]
         some = n[:, mine].any(axis=1)
-        own[contrast] = {"models": [columns[k][0] for k in mine], "gap": None, "covariance": None}
+        silent = [m for k, (m, c) in enumerate(columns) if c == contrast and k not in used]
+        own[contrast] = {"models": [columns[k][0] for k in mine], "silent": silent,
+                         "gap": None, "covariance": None}  # fmt: skip
         if mine and all(len(np.unique(way[some])) > 1 for way in ways):
             gap, v = gap_covariance(d[some][:, mine], n[some][:, mine], [w[some] for w in ways])
             own[contrast] |= {"gap": gap.tolist(), "covariance": v.tolist()}
@@ -110,11 +116,11 @@ def rows(
     notes: list[str] = []
     panel, level = panel_of(cfg), cfg.estimation.level
     for contrast in cfg.contrasts:
-        part = found["own"].get(contrast) or {"models": [], "gap": None, "covariance": None}
+        part = found["own"].get(contrast) or _NOTHING
         made, left = _trend(part, panel, level)
         told += [_placed(row, cfg.contrasts[contrast].attribute, contrast, words[contrast])
                  for row in made]  # fmt: skip
-        if left and len(left) < len(part["models"]):
+        if left and len(left) < len(part["models"]) + len(part["silent"]):
             notes.append(f"Trend of {contrast}: without {', '.join(left)}.")
     for key, part in found["both"].items():
         a, b = key.split("\n")
@@ -138,8 +144,11 @@ def _trend(
         keep, gap, v = [], np.empty(0), np.empty((0, 0))
     else:
         gap, v = np.array(part["gap"]), np.array(part["covariance"])
-        keep = [i for i, m in enumerate(names) if panel[m].released is not None and v[i, i] > 0]
-    left = []
+        # Answers that never vary leave a variance of rounding, which would weigh without limit.
+        own = np.diag(v)
+        varies = own > max(_ROUNDING * float(own.max()), _ROUNDING_OF_SHARES**2)
+        keep = [i for i, m in enumerate(names) if panel[m].released is not None and varies[i]]
+    left = [f"{m} (no complete pair)" for m in part["silent"]]
     for i, m in enumerate(names):
         if i not in keep:
             why = "nothing varies" if panel[m].released is not None else "no release month"

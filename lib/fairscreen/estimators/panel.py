@@ -4,13 +4,23 @@ The models read the same postings and names, so their gaps err together: V is th
 covariance (`gap_covariance`), and models differ beyond it by tau^2. A trend that leaves tau^2 out
 takes sampling for all there is: Gao's 14 race gaps then fall by 0.55 points a year, p below 1e-31;
 with it by 0.46, p 0.18, and without the oldest model they rise by 0.12.
-The factor of Knapp & Hartung is raised to 1 where it is below (Rover, Knapp & Friede 2015), so that
-no interval is narrower than the errors given. The price is known: without spread between models a
-95% interval of 14 of them covers 97% or more, since t with 12 degrees of freedom alone gives 97.07%
-to a normal slope of known error. `Plain` leaves the factor as it is.
-Sources: Knapp & Hartung (2003) and Rover, Knapp & Friede (2015);
-Viechtbauer (2005) for REML; Higgins & Thompson (2002) for I^2, in the multivariate form of
-Jackson, White & Riley (2012).
+
+V is an estimate, from tens of names, and often close to singular or singular (two models with the
+same answers). Its inverse would make a few differences of models all but certain, so it is never
+inverted: models are weighed by 1 / (own variance + tau^2), and V says how far the weighted line
+errs. tau^2 solves the equation of the restricted likelihood with these weights, in which the
+expectation is that under V + tau^2. Where V is diagonal all of it is REML, generalised least
+squares and Knapp & Hartung's factor.
+
+That factor is raised to 1 where it is below (Rover, Knapp & Friede 2015), so that no interval is
+narrower than the errors given. The price where V is known: without spread between models a 95%
+interval of 14 of them covers 97% or more, since t with 12 degrees of freedom alone gives 97.07%
+to a normal slope of known error. `Plain` leaves the factor as it is. Where V is
+estimated it may be less: 14 models simulated without spread or trend, 328 postings, 76 names, were
+covered in 98.0% (`Plain` 95.8%, `sampling_only` 93.3%, Monte Carlo errors of 1 point), with 40
+names in 96.0% (94.0%, 94.3%).
+Sources: Knapp & Hartung (2003) and Rover, Knapp & Friede (2015); Viechtbauer (2005) for REML; Liang
+& Zeger (1986) for working weights; Higgins & Thompson (2002) for I^2.
 """
 
 from __future__ import annotations
@@ -21,8 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from fairscreen.errors import InputError
@@ -31,6 +40,9 @@ from fairscreen.estimators.clustered import multiway_covariance
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _REMEDY = "Give one number per model."
+_ROUNDING = 1e-12  # of a variance: what is smaller is 0
+ONE_DATE = "one_date: all models have one date"
+SHARED = "shared_error: sampling moves all gaps alike, so that a slope has no error"
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,8 @@ class Trend:
     tau: standard deviation between models beyond sampling, in the units of the gaps
     i2: share of the residual variance that it makes, 0 to 1
     factor: Knapp & Hartung's, before it is raised to 1
-    without: slope, p-value with each model left out in turn; None where fewer than 4 are left
+    without: slope, p-value with each model left out in turn, or why there is none; None where
+        fewer than 4 are left
     shared: covariance of level_at_centre and slope
     """
 
@@ -70,7 +83,7 @@ class Trend:
     factor: float
     models: int
     plain: Plain
-    without: tuple[tuple[float, float], ...] | None = None
+    without: tuple[tuple[float, float] | str, ...] | None = None
     shared: float = 0.0
 
     def at(self, year: float) -> tuple[float, float]:
@@ -123,28 +136,27 @@ def trend(
 ) -> Trend | str:  # fmt: skip
     """REML meta-regression of gaps (M,) on years (M,); a reason where it is not computable.
 
-    covariance (M, M), or (M,) variances; positive semidefinite. Not computable: "few_models" (under
-    4), "one_date". Raises InputError for shapes that do not fit and numbers that are not finite.
+    covariance (M, M), or (M,) variances; positive semidefinite, it may be singular. Not
+    computable: "few_models" (under 4), "one_date", "shared_error". Raises InputError for shapes
+    that do not fit, numbers that are not finite and variances that are not above 0.
     """
     y, v, t = _checked(gap, covariance, years)
     m = len(y)
     if m < 4:
         return "few_models: a trend with an error needs four models"
     if np.ptp(t) == 0:
-        return "one_date: all models have one date"
+        return ONE_DATE
     centre = float(t.mean())
     x = np.column_stack([np.ones(m), t - centre])
     tau2 = _reml(y, v, x)
-    beta, bread, annihilator = _solve(y, v + tau2 * np.eye(m), x)
-    df = m - 2
-    left = y - x @ beta  # P y is P left; from left, points on a line leave nothing but rounding
-    factor = float(left @ annihilator @ left) / df
+    line = _line(y, v, tau2, x)
+    if not line.errs:
+        return SHARED
+    df, factor, bread = m - 2, line.factor, line.covariance
     cov = max(1.0, factor) * bread
-    slope, error = float(beta[1]), math.sqrt(float(cov[1, 1]))
+    slope, error = float(line.beta[1]), math.sqrt(float(cov[1, 1]))
     reach = float(stdtrit(df, (1 + level) / 2)) * error
-    plain = _plain(slope, math.sqrt(max(0.0, factor) * float(bread[1, 1])), df, level)
-    # The typical sampling variance around the fitted line, for the share beyond it.
-    typical = df / float(np.trace(_solve(y, v + 1e-12 * np.trace(v) / m * np.eye(m), x)[2]))
+    plain = _plain(slope, math.sqrt(factor * float(bread[1, 1])), df, level)
     without = None
     if leave_one_out and m > 4:
         parts = []
@@ -154,12 +166,11 @@ def trend(
                 trend(gap=y[at], covariance=v[np.ix_(at, at)], years=t[at], level=level,
                       leave_one_out=False)
             )  # fmt: skip
-        slopes = tuple((p.slope, p.p_value) for p in parts if isinstance(p, Trend))
-        without = slopes if len(slopes) == m else None
+        without = tuple(p if isinstance(p, str) else (p.slope, p.p_value) for p in parts)
     return Trend(
         slope, error, slope - reach, slope + reach, 2 * float(stdtr(df, -abs(slope) / error)),
-        float(beta[0]), math.sqrt(float(cov[0, 0])), centre, math.sqrt(tau2),
-        tau2 / (tau2 + typical), factor, m, plain, without, float(cov[0, 1]),
+        float(line.beta[0]), math.sqrt(max(0.0, float(cov[0, 0]))), centre, math.sqrt(tau2),
+        _share(tau2, v, x), factor, m, plain, without, float(cov[0, 1]),
     )  # fmt: skip
 
 
@@ -173,14 +184,18 @@ def _plain(slope: float, error: float, df: int, level: float) -> Plain:
 
 def sampling_only(
     *, gap: ArrayLike, covariance: ArrayLike, years: ArrayLike
-) -> tuple[float, float, float]:
-    """Slope per year, its error and normal p where models differ by sampling alone: what a plain
-    weighted regression says, kept for comparison."""
+) -> tuple[float, float, float] | str:
+    """Slope per year, its error and normal p where models differ by sampling alone: what a
+    regression weighted by the models' own variances says, kept for comparison; or a reason
+    ("one_date", "shared_error")."""
     y, v, t = _checked(gap, covariance, years)
-    x = np.column_stack([np.ones(len(y)), t - t.mean()])
-    beta, bread, _ = _solve(y, v, x)
-    error = math.sqrt(float(bread[1, 1]))
-    return float(beta[1]), error, 2 * float(ndtr(-abs(float(beta[1])) / error))
+    if len(y) < 2 or np.ptp(t) == 0:
+        return ONE_DATE
+    line = _line(y, v, 0.0, np.column_stack([np.ones(len(y)), t - t.mean()]))
+    if not line.errs:
+        return SHARED
+    slope, error = float(line.beta[1]), math.sqrt(float(line.covariance[1, 1]))
+    return slope, error, 2 * float(ndtr(-abs(slope) / error))
 
 
 def _checked(gap: ArrayLike, covariance: ArrayLike, years: ArrayLike) -> tuple[Array, Array, Array]:
@@ -195,46 +210,63 @@ def _checked(gap: ArrayLike, covariance: ArrayLike, years: ArrayLike) -> tuple[A
     return y, v, t
 
 
-def _solve(y: Array, sigma: Array, x: Array) -> tuple[Array, Array, Array]:
-    """Generalised least squares: coefficients, their covariance, and P with P x = 0."""
-    factor = cho_factor(sigma, lower=True)
-    inverse = cho_solve(factor, np.eye(len(y)))
-    wx = inverse @ x
-    bread = np.linalg.inv(x.T @ wx)
-    return bread @ (wx.T @ y), bread, inverse - wx @ bread @ wx.T
+@dataclass(frozen=True)
+class _Line:
+    """beta (2,) and its covariance (2, 2); factor: weighted squares left over, by what sampling and
+    tau^2 leave of them; errs: the slope has an error above rounding."""
+
+    beta: Array
+    covariance: Array
+    factor: float
+    errs: bool
+
+
+def _weighted(v: Array, tau2: float, x: Array) -> tuple[Array, Array, Array]:
+    """Weights (M,), the coefficients as sums of gaps (2, M), and what is left of gaps (M, M)."""
+    w = 1 / (np.diag(v) + tau2)
+    wx = w[:, None] * x
+    sums: Array = np.asarray(np.linalg.solve(x.T @ wx, wx.T), dtype=np.float64)
+    return w, sums, np.eye(len(v)) - x @ sums
+
+
+def _line(y: Array, v: Array, tau2: float, x: Array) -> _Line:
+    w, sums, rest = _weighted(v, tau2, x)
+    sigma = v + tau2 * np.eye(len(y))
+    covariance = sums @ sigma @ sums.T
+    left = rest @ y
+    expected = float(np.einsum("i,ij,ij->", w, rest, rest @ sigma))
+    factor = float(w @ left**2) / expected if expected > _ROUNDING * len(y) else 0.0
+    alone = float(sums[1] ** 2 @ (1 / w))  # the variance of a slope of errors that are not shared
+    return _Line(sums @ y, covariance, factor, bool(covariance[1, 1] > _ROUNDING * alone))
 
 
 def _reml(y: Array, v: Array, x: Array) -> float:
-    """tau^2 at or above 0 with the highest restricted likelihood. A grid in log tau^2 finds the
-    neighbourhood, since there may be two maxima."""
-    m, k = x.shape
-    scale = float(np.trace(v)) / m
-    spread = float(np.var(y - x @ np.linalg.lstsq(x, y, rcond=None)[0])) * m / (m - k)
+    """tau^2 at or above 0 where weighted squares left over are as large as expected; the largest
+    where there are several, 0 where there is none. The derivative of the restricted likelihood
+    where V is diagonal."""
 
-    def minus(log_tau2: float) -> float:
-        return _minus_likelihood(math.exp(log_tau2), y, v, x)
+    def more(tau2: float) -> float:
+        w, _, rest = _weighted(v, tau2, x)
+        each = w[:, None] * rest
+        sigma = v + tau2 * np.eye(len(y))
+        return float(((each @ y) ** 2).sum() - np.einsum("ij,ij->", each @ sigma, each))
 
-    top = math.log(100 * (spread + scale))
-    grid = np.linspace(math.log(1e-8 * scale), top, 30)
-    values = np.array([minus(g) for g in grid])
-    best = int(values.argmin())
-    ends = grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)]
-    found = minimize_scalar(minus, bounds=ends, method="bounded", options={"xatol": 1e-10})
-    # At 0 exactly, where sampling alone is at least as likely (V may be singular there).
-    try:
-        at_zero = _minus_likelihood(0.0, y, v, x)
-    except np.linalg.LinAlgError:
-        at_zero = math.inf
-    return 0.0 if at_zero <= float(found.fun) else math.exp(float(found.x))
+    scale = float(np.trace(v)) / len(y)
+    spread = float(np.var(y - x @ np.linalg.lstsq(x, y, rcond=None)[0]))
+    top = 100 * (spread + scale)
+    grid = [0.0, *np.geomspace(1e-8 * scale, top, 40).tolist()]
+    above = [k for k, tau2 in enumerate(grid[:-1]) if more(tau2) > 0 >= more(grid[k + 1])]
+    if not above:
+        return 0.0
+    return float(brentq(more, grid[above[-1]], grid[above[-1] + 1], xtol=1e-14 * top, rtol=1e-12))
 
 
-def _minus_likelihood(tau2: float, y: Array, v: Array, x: Array) -> float:
-    factor = cho_factor(v + tau2 * np.eye(len(y)), lower=True)
-    wx = cho_solve(factor, x)
-    information = x.T @ wx
-    left = y - x @ np.linalg.solve(information, wx.T @ y)
-    logs = 2 * float(np.log(np.diag(factor[0])).sum()) + float(np.linalg.slogdet(information)[1])
-    return 0.5 * (logs + float(left @ cho_solve(factor, left)))
+def _share(tau2: float, v: Array, x: Array) -> float:
+    """tau^2 over itself and the typical sampling variance around the line."""
+    w, _, rest = _weighted(v, 0.0, x)
+    each = w[:, None] * rest
+    typical = float(np.einsum("ij,ij->", each, rest @ v) / np.einsum("ij,ij->", each, rest))
+    return tau2 / (tau2 + max(0.0, typical)) if tau2 else 0.0
 
 
 def contrasts(
@@ -253,7 +285,9 @@ def contrasts(
             if family[one] is None or family[one] != family[two]:
                 continue
             value = float(y[two] - y[one])
-            error = math.sqrt(max(0.0, float(v[one, one] + v[two, two] - 2 * v[one, two])))
+            own = float(v[one, one] + v[two, two])
+            variance = own - 2 * float(v[one, two])
+            error = math.sqrt(variance) if variance > _ROUNDING * own else 0.0
             p = 2 * float(ndtr(-abs(value) / error)) if error else float(value == 0)
             found.append(
                 Contrast(one, two, value, error, value - z * error, value + z * error, p)

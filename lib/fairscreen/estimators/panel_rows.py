@@ -2,7 +2,8 @@
 
 Rows about the trend say what it rests on: `reml_knapp_hartung` is the one to read. Beside it
 `reml_knapp_hartung_plain`, the same slope with Knapp & Hartung's factor as it is, which covers at
-its level where models differ by sampling alone and the other covers more; `sampling_errors_only`,
+its level where models differ by sampling alone, errors are known and the other covers more (see
+`panel` for errors from few names); `sampling_errors_only`,
 the slope without each model in turn, tau and I^2.
 """
 
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from fairscreen.estimators.callback_pairs import CallbackRow, not_computable
 from fairscreen.estimators.gap_correlation import Correlation, correlations
-from fairscreen.estimators.panel import contrasts, sampling_only, trend
+from fairscreen.estimators.panel import Trend, contrasts, sampling_only, trend
 from fairscreen.estimators.ranks import settled
 
 TREND, REML, SAMPLING = "gap_trend_pp_per_year", "reml_knapp_hartung", "sampling_errors_only"
@@ -34,12 +35,17 @@ def trend_rows(
     gap_at_first_date_pp, gap_at_last_date_pp    and at the ends, with intervals: what a band needs
     gap_tau_pp, gap_i2     spread between models beyond sampling, and its share of variance
     gap_difference_pp      later minus earlier model of a family, method `contrast`
-    n counts models. Not computable as `panel.trend`.
+    n counts models. Not computable as `panel.trend`; "no_spread" where a gap has no variance.
     """
     points = 100 * np.asarray(gap, dtype=np.float64)
     v = 1e4 * np.asarray(covariance, dtype=np.float64)
-    found = trend(gap=points, covariance=v, years=years, level=level)
     m = len(points)
+    still = [name for name, own in zip(model, np.diag(v), strict=True) if not own > 0]
+    found: Trend | str
+    if still:
+        found = f"no_spread: nothing varies in {', '.join(still)}"
+    else:
+        found = trend(gap=points, covariance=v, years=years, level=level)
     rows: list[CallbackRow] = []
     if isinstance(found, str):
         wanted = ((TREND, REML), (TREND, PLAIN), (TREND, SAMPLING),
@@ -52,11 +58,18 @@ def trend_rows(
         own = f.plain
         rows.append(settled(CallbackRow(TREND, PLAIN, f.slope, own.std_error, own.low, own.high,
                                         own.p_value, m)))  # fmt: skip
-        slope, error, p = sampling_only(gap=points, covariance=v, years=years)
-        rows.append(CallbackRow(TREND, SAMPLING, slope, error, None, None, p, m))
-        for name, (slope, p) in zip(model, f.without or (), strict=False):
+        alone = sampling_only(gap=points, covariance=v, years=years)
+        if isinstance(alone, str):
+            rows.append(not_computable(TREND, SAMPLING, m, alone))
+        else:
+            rows.append(CallbackRow(TREND, SAMPLING, *alone[:2], None, None, alone[2], m))
+        for name, left in zip(model, f.without or (), strict=False):
             part = ("without_model", name)
-            rows.append(CallbackRow(TREND, REML, slope, None, None, None, p, m - 1, part=part))
+            if isinstance(left, str):
+                rows.append(not_computable(TREND, REML, m - 1, left, part))
+            else:
+                rows.append(CallbackRow(TREND, REML, left[0], None, None, None, left[1], m - 1,
+                                        part=part))  # fmt: skip
         rows.append(CallbackRow("gap_at_mean_date_pp", REML, f.level_at_centre, f.level_error,
                                 None, None, None, m))  # fmt: skip
         reach = (f.high - f.slope) / f.std_error
@@ -68,11 +81,14 @@ def trend_rows(
                                     m))  # fmt: skip
         rows.append(CallbackRow("gap_tau_pp", REML, f.tau, None, None, None, None, m))
         rows.append(CallbackRow("gap_i2", REML, f.i2, None, None, None, None, m))
+    if still:
+        return rows
     for c in contrasts(gap=points, covariance=v, years=years, family=family or [None] * m,
                        level=level):  # fmt: skip
         part = ("models", f"{model[c.later]} minus {model[c.earlier]}")
-        rows.append(CallbackRow(DIFFERENCE, "contrast", c.value, c.std_error, c.low, c.high,
-                                c.p_value, 2, part=part))  # fmt: skip
+        # Models with the same answers differ by 0 without an error.
+        rows.append(settled(CallbackRow(DIFFERENCE, "contrast", c.value, c.std_error, c.low, c.high,
+                                        c.p_value, 2, part=part)))  # fmt: skip
     return rows
 
 

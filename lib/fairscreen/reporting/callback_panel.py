@@ -168,9 +168,11 @@ def section(
             for w in panel.slices(DIFFERENCE)
         ]
         part["without"] = [
-            (w.removeprefix("without_model="), panel.get(w, TREND, REML))
+            (w.removeprefix("without_model="), row)
             for w in panel.slices(TREND)
             if w.startswith("without_model=")
+            and (row := panel.get(w, TREND, REML))
+            and row["estimate"] is not None
         ]
     return parts
 
