@@ -39,10 +39,15 @@ lint: $(READY) ## ruff (lint, format) and mypy (strict on lib)
 test-unit: $(READY) ## tests that need no Spark
 	@$(PY) -m pytest -n 2 tests/unit tests/golden
 
+# Run after tests/jobs, beside the other Spark tests: so both cores are busy to the end.
+BESIDE := $(wildcard tests/spark/test_callback*.py) tests/spark/test_pair_documents.py tests/spark/test_postings.py
+
 test: $(READY) ## lint, types and every test (two Spark sessions side by side, one per core)
-	@mkdir -p var; $(PY) -m pytest tests/jobs > var/test-jobs.log 2>&1 & jobs=$$!; status=0; \
+	@mkdir -p var; status=0; \
+	  (failed=0; $(PY) -m pytest tests/jobs || failed=$$?; \
+	    $(PY) -m pytest $(BESIDE) || failed=$$?; exit $$failed) > var/test-jobs.log 2>&1 & jobs=$$!; \
 	  $(MAKE) --no-print-directory lint test-unit || status=$$?; \
-	  $(PY) -m pytest tests/spark || status=$$?; \
+	  $(PY) -m pytest tests/spark $(addprefix --ignore=,$(BESIDE)) || status=$$?; \
 	  $(PY) -m pytest tests/connect || status=$$?; \
 	  $(PY) -m pytest tests/faults || status=$$?; \
 	  wait $$jobs || status=$$?; cat var/test-jobs.log; exit $$status
