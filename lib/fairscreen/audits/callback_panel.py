@@ -63,8 +63,8 @@ def gathered(frame: pd.DataFrame, columns: Sequence[tuple[str, str]]) -> dict[st
 
     frame: rows of `callbacks.pairs`; `column`: place in columns, (model, contrast). The cells are
     pairs of one posting and two names. By contrast (`own`): models, gap (M,), covariance (M, M),
-    and `silent`, models without a complete pair;
-    by two contrasts (`both`): models, and the covariance (M,) of each one's two gaps.
+    and `silent`, models without a complete pair; by two contrasts (`both`): models, and the
+    covariance (M,) of each one's two gaps.
     """
     answers = [frame[side].to_numpy() for side in ANSWERS]
     complete = (answers[0] != NONE) & (answers[1] != NONE)

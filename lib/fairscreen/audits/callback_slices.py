@@ -36,7 +36,8 @@ _Codes = NDArray[np.int64]
 @dataclass(frozen=True)
 class Asked:
     """What is asked of each group. kinds: columns to slice by; values: texts of the codes of each
-    column, sorted; names: of all first names, sorted; words: by contrast."""
+    column, sorted; names: of all names that intervals cluster by (`callbacks.person`), sorted;
+    words: by contrast."""
 
     options: CallbackOptions
     kinds: tuple[str, ...]

@@ -43,10 +43,14 @@ def requests_of(
     and payload. `prompt_keys`: of path-specific audits, see `requests.of_audit`."""
     if isinstance(cfg, Config):
         return requests.of_audit(warehouse, cfg, prompt_keys, kinds)
+    mine = f"audit_id = '{cfg.audit_id}'"
+    documents = warehouse.read("documents").where(mine)
     if isinstance(cfg, RankingConfig):
-        return rank_requests.of_audit(warehouse, cfg, kinds)
+        told = warehouse.read("rank_documents").where(mine)
+        return rank_requests.of_documents(documents, told, cfg, kinds)
     if isinstance(cfg, CallbackConfig):
-        return pair_requests.of_audit(warehouse, cfg, kinds)
+        told = warehouse.read("pair_documents").where(mine)
+        return pair_requests.of_documents(documents, told, cfg, kinds)
     raise ValueError(f"nothing is asked by design {cfg.design}")
 
 

@@ -17,17 +17,6 @@ from fairscreen.scoring import requests
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.screeners import KINDS
 from fairscreen.settings.callback_audit import PLACEBO, CallbackConfig
-from fairscreen.tables import Warehouse
-
-
-def of_audit(
-    warehouse: Warehouse, cfg: CallbackConfig, kinds: Mapping[str, Kind] = KINDS
-) -> DataFrame:
-    """Columns of `requests`, and document_format and payload."""
-    mine = f"audit_id = '{cfg.audit_id}'"
-    documents = warehouse.read("documents").where(mine)
-    coordinates = warehouse.read("pair_documents").where(mine)
-    return of_documents(documents, coordinates, cfg, kinds)
 
 
 def of_documents(
@@ -36,7 +25,8 @@ def of_documents(
     cfg: CallbackConfig,
     kinds: Mapping[str, Kind] = KINDS,
 ) -> DataFrame:
-    """`documents`, `coordinates`: this audit's rows of documents and pair_documents."""
+    """Columns of `requests`, and document_format and payload. `documents`, `coordinates`: this
+    audit's rows of documents and pair_documents."""
     told = coordinates.select("document_id", "prompt_key", _payload().alias("payload"))
     rows = documents.join(told, "document_id").withColumn("replicate", sf.lit(0))
     contrasts = [*cfg.contrasts, PLACEBO]

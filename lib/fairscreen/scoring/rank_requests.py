@@ -16,17 +16,6 @@ from fairscreen.scoring import requests
 from fairscreen.scoring.calls import Kind
 from fairscreen.scoring.screeners import KINDS
 from fairscreen.settings.rank_audit import RankingConfig
-from fairscreen.tables import Warehouse
-
-
-def of_audit(
-    warehouse: Warehouse, cfg: RankingConfig, kinds: Mapping[str, Kind] = KINDS
-) -> DataFrame:
-    """Columns of `requests`, and document_format and payload."""
-    mine = f"audit_id = '{cfg.audit_id}'"
-    documents = warehouse.read("documents").where(mine)
-    coordinates = warehouse.read("rank_documents").where(mine)
-    return of_documents(documents, coordinates, cfg, kinds)
 
 
 def of_documents(
@@ -35,7 +24,8 @@ def of_documents(
     cfg: RankingConfig,
     kinds: Mapping[str, Kind] = KINDS,
 ) -> DataFrame:
-    """`documents`, `coordinates`: this audit's rows of documents and rank_documents."""
+    """Columns of `requests`, and document_format and payload. `documents`, `coordinates`: this
+    audit's rows of documents and rank_documents."""
     replicates = sf.sequence("first_replicate", sf.expr("first_replicate + runs - 1"))
     told = coordinates.withColumn("replicate", sf.explode(replicates)).select(
         "document_id", "prompt_key", "replicate", _payload().alias("payload")
